@@ -4,17 +4,17 @@ r"""Probability that "A outperforms B" is false, from two reported means of case
           \frac{\hat\mu_B - \hat\mu_A}{\sqrt{s_A^2 + s_B^2 - 2 r s_A s_B}}\Big)
 
 with the Student cdf (*Claims Reloaded*, after Christodoulou et al. 2025, arXiv 2505.04720; its
-text says quantile). The correlation r between the two methods' cases is hardly ever reported:
-known, or averaged. If A is the best of K tries of equal skill,
+text says quantile). The correlation r of the two methods' cases is known or averaged over. If A is
+the best of K tries of equal skill,
 
 .. math:: P(\mu_A \le \mu_B) = E_t\, \Phi\!\Big(\frac{t\, \sigma_A - (\hat\mu_A - \hat\mu_B)}
           {\sqrt{\sigma^2 - \sigma_A^2}}\Big), \quad
           \sigma_A^2 = \frac{(1 - r^+) s_A^2}{n}, \quad
           \sigma^2 = \frac{s_A^2 + s_B^2 - 2 r s_A s_B}{n}
 
-with t the largest of K standard normal variables, averaged over the posterior of both standard
-deviations, as the t law is. ``tests/claims/test_means.py`` compares with SciPy's paired t test and
-with quadrature, ``tests/claims/test_best_of.py`` with simulated tries.
+with t the largest of K standard normal variables, averaged over the posterior of the standard
+deviations. ``tests/claims/test_means.py`` compares with SciPy's paired t test and quadrature,
+``tests/claims/test_best_of.py`` with simulated tries.
 """
 
 from dataclasses import dataclass
@@ -37,11 +37,6 @@ def imputed_sd(mean: float) -> float:
     """Standard deviation of cases from their mean, ``2/3 mean (1 - mean)``: a rule of thumb.
 
     The literature uses a polynomial of second order, whose coefficients are not known.
-
-    Examples
-    --------
-    >>> round(imputed_sd(0.9), 3)
-    0.06
     """
     return 2 / 3 * mean * (1 - mean)
 
@@ -59,10 +54,10 @@ class Means(Claim):
     known : float, optional
         Correlation of the two methods' cases. Default: averaged, uniform over 0 to 1.
     sd : (float, float), optional
-        Standard deviations of A's and of B's cases. Where neither these nor ``sd_difference`` are
-        reported they are imputed by ``imputed_sd``.
+        Standard deviations of A's and of B's cases. Without these and ``sd_difference`` they are
+        imputed as ``2/3 mean (1 - mean)``, a rule of thumb for Dice.
     sd_difference : float, optional
-        Standard deviation of the differences of cases, where it is known.
+        Standard deviation of the differences of cases.
     bounds : (float, float), optional
         Range of a case; None for an unbounded metric.
 
@@ -126,12 +121,11 @@ class Means(Claim):
 
     @property
     def imputed(self) -> bool:
-        """Whether nothing is known of how the cases vary."""
+        """Whether the standard deviations are imputed."""
         return self.sd is None and self.sd_difference is None
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Least and largest correlation; nothing is unknown where the differences are known."""
         return (0.0, 1.0) if self.sd_difference is None else (0.0, 0.0)
 
     def _spread(self, unknown: ArrayLike) -> FloatArray:
@@ -151,7 +145,6 @@ class Means(Claim):
         return np.asarray(stdtr(n - 1, -t))
 
     def difference_at_most(self, q: float) -> float:
-        """Student's t."""
         unknown, weights = self.assumed()
         return float(weights @ self.at(unknown, gap=self.a - self.b - q))
 
@@ -163,7 +156,7 @@ class Means(Claim):
         return ((self.a - self.b) / spread,)
 
     def left_open(self, unknown: float, levels: FloatArray) -> Truth:
-        """The same at levels of the standard deviation and of the difference given it."""
+        """The same at levels of the standard deviation, and of the difference given it."""
         scale = np.sqrt((self.n - 1) / chdtri(self.n - 1, levels))[:, None]
         of_one = self.truth(np.array([unknown]))[0][0]
         return (of_one / scale + ndtri(levels)[None, :] / np.sqrt(self.n),)
@@ -178,9 +171,8 @@ class Means(Claim):
     def draw(self, size: int, rng: np.random.Generator) -> dict[str, dict[str, FloatArray]]:
         r"""Posterior draws, flat in d and log sigma, and differences of fresh cases.
 
-        With s the standard deviation of the differences of cases at a draw's correlation,
         :math:`\hat d \mid d, \sigma \sim N(d, \sigma^2 / n)` and
-        :math:`(n - 1) s^2 / \sigma^2 \sim \chi^2_{n-1}`.
+        :math:`(n - 1) s^2 / \sigma^2 \sim \chi^2_{n-1}`, s at a draw's correlation.
         """
         r = rng.uniform(*self.ends, size) if self.is_open else np.full(size, self.known or 0.0)
         drawn = {"correlation": r} if self.sd_difference is None else {}

@@ -2,21 +2,18 @@ r"""The difference of two methods that were named beforehand, without draws.
 
 Answers with one run, items independent, have the flat Dirichlet posterior of their table
 (``claims.accuracies``); everything else is a sum of independent Student t parts
-(``items.student``).
+(``items.student``). ``tests/claims/test_gate.py`` compares with closed forms and with draws.
 
-``tests/claims/test_gate.py`` compares with closed forms and with draws.
-
-A pilot also shows how many items and runs a claim needs. Its n items, each answered R times by two
-methods, give the variance V of their difference, with its tasks, clusters and
-weights, and the part :math:`V_r` of it that runs make. Other numbers of items and runs, of the same
-tasks and clusters, have the variance
+A pilot of n items, each answered R times by two methods, gives the variance V of their difference,
+and the part :math:`V_r` of it that runs make. Other numbers of items and runs, of the same tasks
+and clusters, have the variance
 
 .. math:: V(n', R') = \frac{n}{n'} \Big(V - V_r + V_r \frac{R}{R'}\Big)
 
-(Miller 2024, arXiv 2411.00640, power analysis, for independent items), and a gap g is claimed with
-the power 1 - b, at a probability of at most a that it is false, from :math:`V(n', R') = g^2 /
-(z_{1-a} + z_{1-b})^2` on. ``tests/claims/test_pilot.py`` compares with simulation,
-``tests/calibration/pilots.py`` with real answers.
+(Miller 2024, arXiv 2411.00640, for independent items). A gap g is claimed with power 1 - b, at a
+P(false) of at most a, once :math:`V(n', R') \le g^2 / (z_{1-a} + z_{1-b})^2`.
+``tests/claims/test_pilot.py`` compares with simulation, ``tests/calibration/pilots.py`` with real
+answers.
 """
 
 from collections.abc import Sequence
@@ -48,9 +45,9 @@ class PairLaw:
     centre, observed : float
         Centre of the posterior, and difference of the scores.
     parts : sequence of (float, float)
-        Variance of the difference, and degrees of freedom, of each part.
+        Variance and degrees of freedom of each part.
     table : (float, float, int) or None
-        Items that the first alone and the second alone got right, and all, where these tell.
+        Items that the first alone and the second alone got right, and all: the law, where given.
     """
 
     centre: float
@@ -65,7 +62,7 @@ class PairLaw:
         return student_below(q - self.centre, self.parts)
 
     def sd(self) -> float:
-        """Standard deviation, infinite of a Student t part with few degrees of freedom."""
+        """Standard deviation; infinite with two degrees of freedom or fewer."""
         if self.table is not None:
             first, second, n = self.table
             return float((((first + second + 2) / (n + 4) - self.centre**2) / (n + 5)) ** 0.5)
@@ -90,8 +87,8 @@ class PairLaw:
     def more_items(self, limit: float, prob: float, size: float) -> float | None:
         """Further items after which the interval leaves out the limit, if the difference stays.
 
-        ``size`` is the number available, of items, runs or tasks. None where the interval leaves it
-        out already, and where it would take too many.
+        ``size`` is the number of items, runs or tasks now. None where the interval leaves it out
+        already, or it would take too many.
         """
         low, high = self.interval(prob)
         lead = self.centre - limit
@@ -111,7 +108,7 @@ def chosen_pair(outcomes: Outcomes, pair: tuple[str, str]) -> Outcomes:
 
 
 def law_of_pair(both: Outcomes, first: str, every: Outcomes | None = None) -> PairLaw:
-    """Law of what one of two methods has more than the other; ``every`` has anchors."""
+    """Law of the first of two methods less the other; ``every`` has anchors."""
     data = complete(both)[0]
     law, place, table = student_law(data), both.names.index(first), None
     order = [place, 1 - place]
@@ -140,15 +137,13 @@ class Pilot:
     n_items, n_runs : int
         Size of the pilot; the fewest runs where items differ.
     of_items : float
-        Variance of the difference that items would have with endless runs, times their number.
+        Variance of the difference on one item with endless runs.
     of_runs : float or None
-        What a single run adds to it; None where the pilot has one run, which then is in
-        ``of_items``.
+        What a single run adds to it; None where the pilot has one run.
     freedom : float
-        Degrees of freedom of these variances: clusters, or items, but one for each task; fewer
-        where clusters differ in size.
+        Degrees of freedom of these variances.
     are_shares : bool
-        Whether the difference is one of shares, which is said in points.
+        Whether the difference is one of shares.
     """
 
     pair: tuple[str, str]
@@ -196,9 +191,9 @@ class Pilot:
 
     @property
     def known_to(self) -> float:
-        """How far off, relatively, a standard error is in nine of ten pilots at most.
+        """Relative error of a standard error that nine of ten pilots do not exceed.
 
-        For normal sums of clusters, whose variance is a chi-square with these degrees of freedom.
+        The variance is taken as a chi-square with ``freedom`` degrees of freedom.
         """
         return float(ndtri(0.95) / np.sqrt(2 * self.freedom))
 

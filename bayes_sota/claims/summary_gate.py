@@ -19,7 +19,7 @@ import numpy as np
 
 from bayes_sota.claims.claim import rope_of
 from bayes_sota.claims.pair import PairLaw, chosen_pair, law_of_pair
-from bayes_sota.claims.summary import said_of_rope
+from bayes_sota.claims.summary import said_of_rope, unit_of
 from bayes_sota.claims.summary_methods import (
     Row,
     answers_report,
@@ -28,7 +28,7 @@ from bayes_sota.claims.summary_methods import (
     of_draws,
     row_of_pair,
     shown_difference,
-    unit_of,
+    within_scale,
 )
 from bayes_sota.core.arguments import DEFAULT_SEED, check_choice, checked_width
 from bayes_sota.core.errors import InputError
@@ -102,7 +102,8 @@ def report_gate(
     law = law_of_pair(both, pair[0], outcomes)
     row = row_of_pair(of, of.methods.index(pair[0]), of.methods.index(pair[1]), ci_prob)
     row |= {"p_false": law.at_most(0.0), "p_false_mcse": 0.0}
-    row["difference"]["interval"] = sorted(of.sign * end for end in law.interval(ci_prob))
+    ends = (of.sign * end for end in law.interval(ci_prob))
+    row["difference"]["interval"] = within_scale(of, ends)
     row["difference"] |= {"mean": of.sign * law.centre, "sd": law.sd()}
     if anchors is not None:  # what is expected, not what these items show
         row["difference"]["observed"] = of.sign * law.centre
@@ -224,7 +225,7 @@ def report_tasks(
             "n_items": int(of.errors.n_items[task]),
             "n_clusters": int(of.errors.n_clusters[task]),
             "scores": dict(zip(of.methods, (of.sign * scores).tolist(), strict=True)),
-            "difference": difference_of(way * lead, observed, ci_prob),
+            "difference": difference_of(of, way * lead, observed, ci_prob),
             "best": of.methods[best],
             "p": float(p_best[best]),
             "p_best": dict(zip(of.methods, p_best.tolist(), strict=True)),
@@ -238,7 +239,7 @@ def report_tasks(
         "n_tasks": len(rows),
         "n_stand": {name: count[name] for name in pair or of.methods},
         "prob": ci_prob,
-        "sd_between_tasks": difference_of(np.sqrt(2) * of.spread, 0.0, ci_prob),
+        "sd_between_tasks": difference_of(of, np.sqrt(2) * of.spread, 0.0, ci_prob),
     }
     columns: Row = {
         "task": "task",

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.claims.sample_exact import comparison_tree
-from bayes_sota.claims.summary import claim_report
+from bayes_sota.claims.summary import claim_report, unit_of
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
@@ -76,15 +76,17 @@ def answers_report(
     )
 
 
-def difference_of(draws: FloatArray, observed: float, ci_prob: float) -> Row:
+def difference_of(of: Compared, draws: FloatArray, observed: float, ci_prob: float) -> Row:
     """Observed difference, and mean, SD and interval of its draws."""
     found = summarize_draws(draws, ci_prob)
+    found["interval"] = within_scale(of, found["interval"])
     return {"observed": observed} | {key: found[key] for key in ("mean", "sd", "interval")}
 
 
-def unit_of(are_shares: bool) -> tuple[float, str]:
-    """Factor of printed differences, and their unit after a space."""
-    return (100.0, " points") if are_shares else (1.0, "")
+def within_scale(of: Compared, ends: Iterable[float]) -> list[float]:
+    """Ends of an interval of a difference, cut where the scale ends."""
+    reach = np.ptp(of.bounds)
+    return np.clip(sorted(ends), -reach, reach).tolist()
 
 
 def shown_difference(difference: Row, factor: float) -> tuple[str, str, str]:
@@ -314,7 +316,8 @@ def report_pairs(
     legend = (
         "P(false): the probability that the first is not better than the second. Adjusted: the "
         "probability that chance alone shows such a difference in some pair; pairs below "
-        f"{1 - ci_prob:.3g} can be distinguished."
+        f"{1 - ci_prob:.3g} can be distinguished. Each pair is judged by the error of its own "
+        "difference; bayes-sota board asks which ranks are possible, with one model of all errors."
     )
     return answers_report(
         outcomes,
@@ -339,7 +342,7 @@ def row_of_pair(of: MethodComparison, a: int, b: int, ci_prob: float) -> Row:
         "b": of.methods[b],
         "score_a": float(scores[a]),
         "score_b": float(scores[b]),
-        "difference": difference_of(gap, float(scores[a] - scores[b]), ci_prob),
+        "difference": difference_of(of, gap, float(scores[a] - scores[b]), ci_prob),
     }
 
 

@@ -27,7 +27,7 @@ from bayes_sota.core.text import counted, in_prose
 from bayes_sota.core.text import listed as in_words
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.tables import Table, describe_parts
-from bayes_sota.data.words import ROLES, is_loss, key, measure, split_words
+from bayes_sota.data.words import ROLES, SETS, is_loss, key, measure, split_words
 
 RANGE = ("p_false_lowest", "p_false_highest")
 PROBABILITIES = ("p_false", *RANGE)
@@ -203,12 +203,21 @@ def _judged(
     texts["name"] = [f"row {row}" for row in range(1, len(table) + 1)]
     for role in texts.keys() & used.keys():
         texts[role] = pd.Series(table.columns[used[role]], dtype=object).fillna("").astype(str)
+    others = [
+        used[role]
+        for role in used.keys() & {*_MEANS}
+        if measure(used[role]) == "score" and SETS["of_cases"].isdisjoint(split_words(used[role]))
+    ]
     rows, problems, averages, percent = list[dict[str, Any]](), list[str](), list[str](), False
     for row, (metric, name) in enumerate(zip(*texts.values(), strict=True)):
         cells = {role: of.texts[row] for role, of in numbers.items() if of.texts[row]}
         signed = {role for role in cells if "%" in str(table.columns[used[role]][row])}
         try:
             claim, printed, in_percent = _claim(cells, metric.strip().lower(), signed)
+            is_imputed = isinstance(claim, Means) and claim.imputed
+            if is_imputed and others:
+                not_dice = f"SDs are imputed for Dice, not for {quoted(min(others))}"
+                raise InputError(f"{not_dice}: give sd_a and sd_b over cases")
         except InputError as error:
             problems.append(f"{table.lines[row]}: {error}")
             continue
@@ -219,8 +228,7 @@ def _judged(
         if "rounding" in found and found["rounding"] is None:
             averages.append(table.lines[row])
         assumption = f"{claim.unknown} {claim.assumption}"
-        if isinstance(claim, Means) and claim.imputed:
-            assumption += _IMPUTED
+        assumption += _IMPUTED * is_imputed
         ends, verdict = found["p_false_range"], found["verdict"]
         values = found["p_false"], *ends, assumption, verdict, claim.size(level)
         rows.append(dict(zip(RESULTS, values, strict=True)) | {"row": row + 1, "name": name})
@@ -246,7 +254,8 @@ def _claim(of: dict[str, str], word: str, signed: set[str]) -> tuple[Claim, tupl
     """
     if word and word not in _METRICS:
         raise InputError(
-            f"metric is accuracy, dice or mean (with a minus sign), got {quoted(word)}"
+            f"metric is accuracy, dice or mean (with its SDs; of a loss with a minus sign), got "
+            f"{quoted(word)}"
         )
     if not word and of.keys() & {*_ACCURACIES} and of.keys() & {*_MEANS}:
         raise InputError("accuracies and means are both filled: say which with metric")

@@ -139,7 +139,8 @@ def responses(
     if require == "not-worse" and not margin:
         raise InputError("--require not-worse needs --margin D: how much worse A may be")
     if by and require:
-        raise InputError("--require is for a pair on all items: leave out --by task")
+        way = "leave out --by task, and all tasks but one (--leave-out B,C), for each task in turn"
+        raise InputError(f"--require judges a pair on all items, not in every task: {way}")
     outcomes = data.read_outcomes(*files, **asked, **reading)
     if not (by or pair):
         note_unused("without --pair", *KNOWN)
