@@ -6,13 +6,12 @@ prior,
 .. math:: P(p_1 \le p_2 \mid x_1, x_2) = I_{1/2}(x_1 + 1,\; x_2 + 1), \quad
           x_1 = n(\hat p_A - \hat p_{11}), \; x_2 = n(\hat p_B - \hat p_{11})
 
-because ``p1 / (p1 + p2)`` is Beta whatever the other cells are; *Claims Reloaded* (after
-Christodoulou et al. 2025, arXiv 2505.04720) samples it. Papers rarely report the congruence
-``p11``. Given the margins the flat prior makes the number of items that both got right uniform, so
-the answer is a finite average (``_averaged``).
+because ``p1 / (p1 + p2)`` is Beta; *Claims Reloaded* (after Christodoulou et al. 2025, arXiv
+2505.04720) samples it. Papers rarely report the congruence ``p11``. Given the margins the flat
+prior makes the number of items that both got right uniform, so the answer is a finite average.
 
-If A is the best of K tries of equal skill, the answers of the tries correlate as A's and B's do, by
-r. Given the error that they share, board-conditional skills :math:`\psi` have a flat prior and
+If A is the best of K tries of equal skill, whose answers correlate by r as A's and B's do, and
+board-conditional skills :math:`\psi` have a flat prior,
 
 .. math:: P(\psi_A \le \psi_B) \propto \int \big[F(x_A \mid \psi)^K - F(x_A - 1 \mid \psi)^K\big]\,
           P(\psi_B \ge \psi \mid x_B)\, d\psi
@@ -69,9 +68,8 @@ def false_claim_probability(
     n_test : array_like of int
         Number of test items.
     congruence : array_like, "min", "max", "independent" or None
-        Share of items that both got right: known; a bound of what the accuracies allow; their
-        product; or unknown, averaged over what they allow. ``congruence_of_odds_ratio`` gives it
-        from an odds ratio.
+        Share of items that both got right: known; at a bound; the product of the accuracies; or
+        averaged over all that they allow.
 
     Returns
     -------
@@ -80,8 +78,7 @@ def false_claim_probability(
     Raises
     ------
     InputError
-        Accuracies outside [0, 1], A below B, fewer than two items, a congruence that the
-        accuracies do not allow.
+        Accuracies outside [0, 1], A below B, fewer than two items, an impossible congruence.
 
     Examples
     --------
@@ -110,8 +107,7 @@ class Accuracies(Claim):
     n : int
         Number of test items.
     known : float, optional
-        Congruence: share of items that both got right. Default: averaged over all that the
-        accuracies allow.
+        Congruence: share of items that both got right. Default: averaged.
     domain : {"image-classifiers", "language-models", "tabular"}, optional
         Take the typical congruence of close pairs there, and the range of 90 % of them.
 
@@ -149,7 +145,6 @@ class Accuracies(Claim):
 
     @property
     def typical(self) -> tuple[float, float, float] | None:
-        """Congruence of pairs of the domain: median, and the ends of the 90 % range."""
         if self.domain is None:
             return None
         middle, low, high = congruence_of_odds_ratio(self.a, self.b, DOMAINS[self.domain][:3])
@@ -165,11 +160,7 @@ class Accuracies(Claim):
         return _at_most_half(n * (self.a - shared), n * (self.b - shared))
 
     def p_false(self, n: float | None = None) -> float:
-        """Probability that B is at least as good as A, on ``n`` items (default: those reported).
-
-        Other sizes are interpolated between those that allow whole numbers of tables: the average
-        over tables jumps in between.
-        """
+        """As ``Claim.p_false``; interpolated between sizes that allow whole numbers of tables."""
         if self.value is not None:
             return super().p_false(n)
         if n is None or n == self.n:
@@ -194,9 +185,7 @@ class Accuracies(Claim):
         return float(weights @ betainc(cells[1] + 0.5, cells[2] + 0.5, 0.5) / weights.sum())
 
     def difference_at_most(self, q: float) -> float:
-        r"""P(p1 - p2 <= q), by quadrature over the total p1 + p2.
-
-        With :math:`s = p_1 + p_2`, Beta given the counts,
+        r"""With :math:`s = p_1 + p_2`, Beta given the counts,
         :math:`P(p_1 - p_2 \le q) = E_s\, I_{(1 + q/s)/2}(x_1 + 1, x_2 + 1)`.
         """
         x1, x2 = self.n * self.a, self.n * self.b
@@ -211,7 +200,7 @@ class Accuracies(Claim):
         return np.full(unknown.shape, self.a - self.b), self.a + self.b - 2 * unknown
 
     def left_open(self, unknown: float, levels: FloatArray) -> Truth:
-        """Difference and sum of p1 and p2; their ratio and sum are independent Beta."""
+        """Their ratio and sum are independent Beta."""
         x1, x2 = self.n * (self.a - unknown), self.n * (self.b - unknown)
         share = 2 * betaincinv(x1 + 1, x2 + 1, levels)[:, None] - 1
         total = betaincinv(x1 + x2 + 2, self.n - x1 - x2 + 2, levels)[None, :]
@@ -247,7 +236,6 @@ class Accuracies(Claim):
         return found
 
     def best_of(self, tries: tuple[float, float]) -> FloatArray:
-        """The law of the module, averaged over congruences."""
         unknown, weights = self.assumed(_FEW_CONGRUENCES)
         spread = (self.a * (1 - self.a) * self.b * (1 - self.b)) ** 0.5
         shared = (unknown - self.a * self.b) / (spread or 1.0)  # correlations of the answers
@@ -267,13 +255,12 @@ class Accuracies(Claim):
 
 
 def _below(psi: FloatArray, count: float, n: float, dispersion: float) -> FloatArray:
-    """P(fewer correct answers than ``count``), of ``n / dispersion`` items."""
     above, rest = ((x / dispersion + 0.5) for x in (count - 0.5, n - count + 0.5))
     return betainc(rest, above, 1 - psi) if rest > 0 else np.ones_like(psi)
 
 
 def at_most(q: float, x1: ArrayLike, x2: ArrayLike, n: float) -> FloatArray:
-    """P(p1 - p2 <= q) of tables with ``x1`` and ``x2`` items that one alone got right."""
+    """P(p1 - p2 <= q), where one alone got ``x1`` and ``x2`` items right."""
     first, second = np.atleast_1d(x1) + 1.0, np.atleast_1d(x2) + 1.0
     rest = np.maximum(n + 2 - first - second, 0) + 2
     kink = betainc(first + second, rest, min(abs(q), 1.0))  # where the argument is clipped
@@ -286,7 +273,7 @@ def at_most(q: float, x1: ArrayLike, x2: ArrayLike, n: float) -> FloatArray:
 
 
 def _at_most_half(x1: FloatArray, x2: FloatArray) -> FloatArray:
-    """P(p1 <= p2) of tables with ``x1 >= x2`` items that one alone got right."""
+    """P(p1 <= p2), where one alone got ``x1 >= x2`` items right."""
     return np.minimum(betainc(x1 + 1, x2 + 1, 0.5), 0.5)  # rounding errors may pass the bound
 
 
@@ -298,8 +285,8 @@ def _averaged(x_a: ArrayLike, x_b: ArrayLike, n: ArrayLike) -> FloatArray:
     .. math:: \frac1m \sum_{k=0}^{m-1} I_{1/2}(d + k + 1, k + 1) = \frac{(d^2 + d + 2m)\,
               I_{1/2}(h, m + 1) - d\, 2^{-h-m} / B(h, m + 1)}{2m}
 
-    because :math:`I_{1/2}(d + k + 1, k + 1)` is the probability that a symmetric random walk lies
-    above d after d + 2k + 1 steps, and the square of its excess grows by a multiple of it.
+    because a symmetric random walk lies above d after d + 2k + 1 steps with probability
+    :math:`I_{1/2}(d + k + 1, k + 1)`, and the square of its excess grows by a multiple of it.
     """
     d, m = np.subtract(x_a, x_b), _numbers(x_a, x_b, n)
     h = d + m + 1
@@ -309,15 +296,15 @@ def _averaged(x_a: ArrayLike, x_b: ArrayLike, n: ArrayLike) -> FloatArray:
 
 
 def _numbers(x_a: Any, x_b: Any, n: Any) -> Any:
-    """How many tables have these margins."""
+    """Numbers of tables with these margins."""
     return np.floor(np.minimum(x_a, x_b) - np.maximum(0.0, x_a + x_b - n) + SLACK) + 1
 
 
 def _tables(count: float) -> tuple[FloatArray, FloatArray]:
     """Numbers of items that B alone may have got right, equally probable, and their weights.
 
-    The first are summed, the rest is an integral over their root, where the integrand is smooth
-    (midpoint rule backwards, first Euler-Maclaurin correction).
+    The rest is an integral over their root, where the integrand is smooth (midpoint rule with
+    the first Euler-Maclaurin correction).
     """
     if count <= _TABLES:
         return np.arange(count), np.full(int(count), 1 / count)

@@ -1,12 +1,11 @@
 """A claim that A outperforms B, from two reported numbers: the base of both laws.
 
 Papers leave out the *unknown*: the congruence of two accuracies, or the correlation of the cases of
-two means. A subclass gives P(false) at a value of the unknown, and its possible values; P(false),
-numbers of items, power and the best of several tries are averaged over them.
+two means. A subclass gives P(false) at a value of the unknown; everything is averaged over it.
 
-A fresh test set makes the claim where P(false) is at most a level. Given the true difference, its
-probability, the power, is close to a normal one; *assurance* averages the power over the posterior
-of the truth. ``tests/claims/test_planning.py`` counts simulated claims.
+A fresh test set makes the claim where its P(false) is at most a level. The probability of that, the
+power, is close to a normal one; *assurance* averages it over the posterior of the truth.
+``tests/claims/test_planning.py`` counts simulated claims.
 """
 
 from abc import ABC, abstractmethod
@@ -94,7 +93,7 @@ class Claim(ABC):
 
     @property
     def value(self) -> float | None:
-        """The unknown: known, typical, or without effect; None where it is averaged over."""
+        """The unknown where it is known, typical, or without effect."""
         if self.known is not None:
             return self.known
         if self.typical:
@@ -108,7 +107,6 @@ class Claim(ABC):
 
     @property
     def assumption(self) -> str:
-        """How the unknown is known: given, averaged over or not needed."""
         if self.known is not None:
             return "given"
         return "averaged" if self.is_open else "not needed"
@@ -139,7 +137,7 @@ class Claim(ABC):
 
     @abstractmethod
     def best_of(self, tries: tuple[float, float]) -> Sequence[float] | FloatArray:
-        """P(false) if A is the best of so many tries, by a law that is right about their ratio."""
+        """P(false) of one and of several tries, by a law that is right about their ratio."""
 
     def assumed(self, count: int = _NODES) -> tuple[FloatArray, FloatArray]:
         """Values of the unknown and their probabilities."""
@@ -196,7 +194,7 @@ class Claim(ABC):
     def assured_size(self, level: float = 0.05, assurance: float = 0.8) -> int | None:
         """Fresh items that make the claim with this probability, after what was observed.
 
-        None where no number does: endless items make it with probability ``1 - p_false()``.
+        None where even endless items do not: they make it with probability ``1 - p_false()``.
         """
         LEVEL.check(level, "level")
         ASSURANCE.check(assurance, "assurance")
@@ -213,8 +211,8 @@ class Claim(ABC):
     def p_false_of_best(self, tries: float, single: float | None = None) -> float:
         """P(false) if A is the best of several tries of equal skill.
 
-        ``single`` is P(false) of one try, default ``p_false()``. To its log odds is added what the
-        tries add to the log odds of ``best_of``.
+        ``single`` is P(false) of one try, default ``p_false()``; the tries add to its log odds what
+        they add to those of ``best_of``.
         """
         TRIES.check(tries, "tries")
         single = self.p_false() if single is None else single
@@ -225,7 +223,7 @@ class Claim(ABC):
 
 
 def rope_of(at_most: Callable[[float], float], half_width: float) -> dict[str, float]:
-    """Probabilities, by its cdf, of a difference above, in and below a region around 0."""
+    """Probabilities, by the cdf of a difference, above, in and below a region around 0."""
     above, below = max(1 - at_most(half_width), 0.0), max(at_most(-half_width), 0.0)
     inside = max(1 - above - below, 0.0)
     return {"half_width": half_width, "a_better": above, "equivalent": inside, "b_better": below}
@@ -242,16 +240,14 @@ def checked_pair(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Numbers of the winner and of the other, and of items, as arrays."""
     of_a, of_b, size = (np.asarray(x, np.float64) for x in (a, b, n))
-    allowed = Range(*bounds or (-np.inf, np.inf))
+    allowed = Range(*bounds or (-np.inf, np.inf), percent=what != "mean")
     for value in (of_a, of_b):
         wrong = value[~((value >= allowed.low) & (value <= allowed.high) & np.isfinite(value))]
-        if wrong.size and what == "mean":
-            signs = "percent needs its sign (7.5%), a distance a minus sign (-7.5) and its SDs"
-            raise InputError(
-                f"{{name}} must be {allowed}, got {wrong[0]:g}", parameter=what, fix=signs
-            )
         if wrong.size:
-            raise allowed.refusal(what, f"{wrong[0]:g}", wrong[0])
+            error = allowed.refusal(what, f"{wrong[0]:g}", wrong[0])
+            signs = "percent needs its sign (7.5%), a distance a minus sign (-7.5) and its SDs"
+            error.fix = signs * (what == "mean")
+            raise error
     if np.any(of_a < of_b):
         minus = ", or write both with a minus sign where lower is better" * (what == "mean")
         below = f"A is the reported winner, but its {what} is below B's"

@@ -4,8 +4,8 @@ r"""Probability that "A outperforms B" is false, from two reported means of case
           \frac{\hat\mu_B - \hat\mu_A}{\sqrt{s_A^2 + s_B^2 - 2 r s_A s_B}}\Big)
 
 with the Student cdf (*Claims Reloaded*, after Christodoulou et al. 2025, arXiv 2505.04720; its
-text says quantile). The correlation r of the two methods' cases is known or averaged over. If A is
-the best of K tries of equal skill,
+text says quantile) and r the correlation of the two methods' cases. If A is the best of K tries of
+equal skill,
 
 .. math:: P(\mu_A \le \mu_B) = E_t\, \Phi\!\Big(\frac{t\, \sigma_A - (\hat\mu_A - \hat\mu_B)}
           {\sqrt{\sigma^2 - \sigma_A^2}}\Big), \quad
@@ -34,10 +34,7 @@ _LEAST_SPREAD = 1e-200
 
 
 def imputed_sd(mean: float) -> float:
-    """Standard deviation of cases from their mean, ``2/3 mean (1 - mean)``: a rule of thumb.
-
-    The literature uses a polynomial of second order, whose coefficients are not known.
-    """
+    """A rule of thumb; the literature's polynomial of second order has unknown coefficients."""
     return 2 / 3 * mean * (1 - mean)
 
 
@@ -52,20 +49,19 @@ class Means(Claim):
     n : int
         Number of cases.
     known : float, optional
-        Correlation of the two methods' cases. Default: averaged, uniform over 0 to 1.
+        Correlation of the two methods' cases. Default: averaged over 0 to 1.
     sd : (float, float), optional
-        Standard deviations of A's and of B's cases. Without these and ``sd_difference`` they are
-        imputed as ``2/3 mean (1 - mean)``, a rule of thumb for Dice.
+        SDs of A's and of B's cases. Without these and ``sd_difference`` they are imputed as
+        ``2/3 mean (1 - mean)``, a rule of thumb for Dice.
     sd_difference : float, optional
-        Standard deviation of the differences of cases.
+        SD of the differences of cases.
     bounds : (float, float), optional
         Range of a case; None for an unbounded metric.
 
     Raises
     ------
     InputError
-        A below B, standard deviations that are negative or impossible for a bounded mean,
-        a correlation outside [-1, 1], fewer than two cases.
+        A below B, negative or impossible SDs, a correlation outside [-1, 1], fewer than two cases.
 
     Examples
     --------
@@ -116,12 +112,11 @@ class Means(Claim):
 
     @property
     def spreads(self) -> tuple[float, float]:
-        """Standard deviations of A's and of B's cases."""
+        """SDs of A's and of B's cases."""
         return self.sd or (imputed_sd(self.a), imputed_sd(self.b))
 
     @property
     def imputed(self) -> bool:
-        """Whether the standard deviations are imputed."""
         return self.sd is None and self.sd_difference is None
 
     @property
@@ -129,7 +124,7 @@ class Means(Claim):
         return (0.0, 1.0) if self.sd_difference is None else (0.0, 0.0)
 
     def _spread(self, unknown: ArrayLike) -> FloatArray:
-        """Standard deviation of the paired differences over cases."""
+        """SD of the paired differences."""
         r = np.asarray(unknown, np.float64)
         if self.sd_difference is not None:
             return np.full(r.shape, self.sd_difference)
@@ -139,7 +134,7 @@ class Means(Claim):
     def at(
         self, unknown: ArrayLike, n: float | None = None, gap: ArrayLike | None = None
     ) -> FloatArray:
-        """P(false) at correlations, also of another ``gap``; equal means stay a toss-up."""
+        """Also of another ``gap``; equal means stay a toss-up."""
         n, gap = n or self.n, np.asarray(self.a - self.b if gap is None else gap)
         t = np.sqrt(n) * gap / np.maximum(self._spread(unknown), _LEAST_SPREAD)
         return np.asarray(stdtr(n - 1, -t))
@@ -149,14 +144,14 @@ class Means(Claim):
         return float(weights @ self.at(unknown, gap=self.a - self.b - q))
 
     def truth(self, unknown: FloatArray) -> Truth:
-        """Difference in standard deviations of the differences."""
+        """Difference in SDs of the differences."""
         spread = self._spread(unknown)
         if not spread.all():
             raise InputError("cases that all differ by the same amount need no planning")
         return ((self.a - self.b) / spread,)
 
     def left_open(self, unknown: float, levels: FloatArray) -> Truth:
-        """The same at levels of the standard deviation, and of the difference given it."""
+        """At levels of the SD, and of the difference given it."""
         scale = np.sqrt((self.n - 1) / chdtri(self.n - 1, levels))[:, None]
         of_one = self.truth(np.array([unknown]))[0][0]
         return (of_one / scale + ndtri(levels)[None, :] / np.sqrt(self.n),)
@@ -169,10 +164,9 @@ class Means(Claim):
         return ndtr(centre / np.sqrt(1 + limit**2 / 2 / freedom))
 
     def draw(self, size: int, rng: np.random.Generator) -> dict[str, dict[str, FloatArray]]:
-        r"""Posterior draws, flat in d and log sigma, and differences of fresh cases.
-
-        :math:`\hat d \mid d, \sigma \sim N(d, \sigma^2 / n)` and
-        :math:`(n - 1) s^2 / \sigma^2 \sim \chi^2_{n-1}`, s at a draw's correlation.
+        r"""Posterior draws, flat in d and log sigma, and differences of fresh cases:
+        :math:`\hat d \mid d, \sigma \sim N(d, \sigma^2 / n)`,
+        :math:`(n - 1) s^2 / \sigma^2 \sim \chi^2_{n-1}`.
         """
         r = rng.uniform(*self.ends, size) if self.is_open else np.full(size, self.known or 0.0)
         drawn = {"correlation": r} if self.sd_difference is None else {}

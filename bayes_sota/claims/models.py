@@ -1,8 +1,6 @@
-"""Claims as plain ``pm.Model``: reported accuracies, and differences of cases.
+"""Claims as plain ``pm.Model``, to extend or to let several claims share parameters.
 
-By themselves they have closed forms (``bayes_sota.claims.accuracies``,
-``bayes_sota.claims.means``). As models they can be extended, and several claims can share
-parameters. ``tests/claims/test_models.py`` compares with the closed forms.
+``tests/claims/test_models.py`` compares with the closed forms.
 """
 
 from collections.abc import Sequence
@@ -46,7 +44,6 @@ def build_model(
     congruence : array_like, shape (claims,), optional
         Share of items that both got right, NaN where not known. Default: known nowhere.
     names : sequence of str, optional
-        Default "1", "2", ...
 
     Returns
     -------
@@ -58,10 +55,6 @@ def build_model(
     ------
     InputError
         As in ``false_claim_probability``.
-
-    Notes
-    -----
-    Its cost grows as claims times the largest number of wrong answers of a claim.
 
     Examples
     --------
@@ -94,7 +87,6 @@ def build_model(
 
 
 def _reported_counts(a: ArrayLike, b: ArrayLike, n: ArrayLike, congruence: Any) -> FloatArray:
-    """Whole numbers of ``COUNTS``, shape (claims, 4)."""
     numbers = (a, b, n, np.nan if congruence is None else congruence)
     arrays = [np.atleast_1d(np.asarray(x, np.float64)) for x in numbers]
     if len({x.shape for x in arrays} - {(1,)}) > 1 or any(x.ndim != 1 for x in arrays):
@@ -113,7 +105,8 @@ def _reported_counts(a: ArrayLike, b: ArrayLike, n: ArrayLike, congruence: Any) 
 def counts_logp(counts: Any, cells: Any) -> Any:
     """Log likelihood of reported counts, as a function of tensors, for models of your own.
 
-    Where the number that both got right is not known, it is summed out.
+    Where the number that both got right is not known, it is summed out: the cost grows with the
+    number of wrong answers.
 
     Parameters
     ----------

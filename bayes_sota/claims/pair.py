@@ -1,12 +1,12 @@
 r"""The difference of two methods that were named beforehand, without draws.
 
 Answers with one run, items independent, have the flat Dirichlet posterior of their table
-(``claims.accuracies``); everything else is a sum of independent Student t parts
-(``items.student``). ``tests/claims/test_gate.py`` compares with closed forms and with draws.
+(``claims.accuracies``); everything else is a sum of Student t parts (``items.student``).
+``tests/claims/test_gate.py`` compares with closed forms and with draws.
 
-A pilot of n items, each answered R times by two methods, gives the variance V of their difference,
-and the part :math:`V_r` of it that runs make. Other numbers of items and runs, of the same tasks
-and clusters, have the variance
+A pilot of n items, each answered R times, gives the variance V of the difference, and the part
+:math:`V_r` of it that runs make. Other numbers of items and runs, of the same tasks and clusters,
+have the variance
 
 .. math:: V(n', R') = \frac{n}{n'} \Big(V - V_r + V_r \frac{R}{R'}\Big)
 
@@ -40,14 +40,8 @@ RUNS = (1, 2, 3, 5, 10, 20)
 class PairLaw:
     """Posterior of the first less the second of two methods; larger is better.
 
-    Attributes
-    ----------
-    centre, observed : float
-        Centre of the posterior, and difference of the scores.
-    parts : sequence of (float, float)
-        Variance and degrees of freedom of each part.
-    table : (float, float, int) or None
-        Items that the first alone and the second alone got right, and all: the law, where given.
+    ``parts`` are variances and degrees of freedom; ``table``, where given, the items that the first
+    alone and the second alone got right, and all, which then are the law.
     """
 
     centre: float
@@ -56,7 +50,6 @@ class PairLaw:
     table: tuple[float, float, int] | None = None
 
     def at_most(self, q: float) -> float:
-        """Probability that the difference is at most ``q``."""
         if self.table is not None:
             return float(at_most(q, *self.table)[0])
         return student_below(q - self.centre, self.parts)
@@ -69,7 +62,6 @@ class PairLaw:
         return float(sum(v * nu / (nu - 2) if nu > 2 else np.inf for v, nu in self.parts) ** 0.5)
 
     def interval(self, prob: float) -> tuple[float, float]:
-        """Equal-tailed interval."""
         step = sum(variance for variance, _ in self.parts) ** 0.5
         if not step:
             return self.centre, self.centre
@@ -87,8 +79,7 @@ class PairLaw:
     def more_items(self, limit: float, prob: float, size: float) -> float | None:
         """Further items after which the interval leaves out the limit, if the difference stays.
 
-        ``size`` is the number of items, runs or tasks now. None where the interval leaves it out
-        already, or it would take too many.
+        ``size`` is their number now, of items, runs or tasks. None if none or too many are needed.
         """
         low, high = self.interval(prob)
         lead = self.centre - limit
@@ -168,8 +159,7 @@ class Pilot:
         --------
         >>> rng = np.random.default_rng(0)
         >>> right = rng.random((400, 2, 3)) < [[0.8] * 3, [0.7] * 3]
-        >>> answers = Outcomes(right.mean(axis=2), n_runs=3, names=["a", "b"])
-        >>> pilot = Pilot.of(answers)
+        >>> pilot = Pilot.of(Outcomes(right.mean(axis=2), n_runs=3, names=["a", "b"]))
         >>> pilot.n_runs, round(pilot.standard_error(400, 3), 3), round(pilot.share_of_runs, 1)
         (3, 0.016, 1.0)
         """
@@ -191,10 +181,7 @@ class Pilot:
 
     @property
     def known_to(self) -> float:
-        """Relative error of a standard error that nine of ten pilots do not exceed.
-
-        The variance is taken as a chi-square with ``freedom`` degrees of freedom.
-        """
+        """Relative error of a standard error that nine of ten pilots do not exceed (chi-square)."""
         return float(ndtri(0.95) / np.sqrt(2 * self.freedom))
 
     @property
@@ -205,13 +192,12 @@ class Pilot:
         return self.of_runs / self.n_runs / self.variance(self.n_runs)
 
     def variance(self, n_runs: int) -> float:
-        """Variance of the difference on one item with ``n_runs`` runs."""
+        """Variance of the difference on one item."""
         if self.of_runs is None and n_runs != 1:
             raise InputError("a pilot with one run of each item cannot show what more would add")
         return self.of_items + (self.of_runs or 0.0) / n_runs
 
     def standard_error(self, n_items: int, n_runs: int) -> float:
-        """Standard error of the difference on ``n_items`` items with ``n_runs`` runs each."""
         return float((self.variance(n_runs) / n_items) ** 0.5)
 
     def needed(self, gap: float, n_runs: int, *, level: float = 0.05, power: float = 0.8) -> int:

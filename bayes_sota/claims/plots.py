@@ -20,7 +20,7 @@ _MOST_CLAIMS, _MOST = 60, 40  # rows of claims; of methods or pairs
 
 
 def plot_claim(report: Report, **pc_kwargs: Any) -> PlotCollection:
-    """Draw P(false) over all values of the unknown.
+    """Draw the probability that a claim is false over all values of the unknown.
 
     Parameters
     ----------
@@ -57,12 +57,12 @@ def plot_claim(report: Report, **pc_kwargs: Any) -> PlotCollection:
 
 
 def plot_claims(report: Report, **pc_kwargs: Any) -> PlotCollection:
-    """Draw P(false) and its range for the claims of a review, the most doubtful first.
+    """Draw the 60 most doubtful claims: P(false) with its range, grey if supported.
 
     Parameters
     ----------
     report : Report
-        From ``claims_table``. The first 60 are drawn; supported ones are grey.
+        From ``claims_table``.
     **pc_kwargs
         As in ``make_collection``.
 
@@ -93,9 +93,7 @@ def plot_claims(report: Report, **pc_kwargs: Any) -> PlotCollection:
 
 
 def plot_methods(report: Report, **pc_kwargs: Any) -> PlotCollection:
-    """Draw mean and interval of each method's skill, best score first.
-
-    Methods that can be distinguished from the winner are grey.
+    """Draw each method's mean and interval; grey ones can be distinguished from the winner.
 
     Parameters
     ----------
@@ -136,9 +134,7 @@ def plot_methods(report: Report, **pc_kwargs: Any) -> PlotCollection:
 
 
 def plot_pairs(report: Report, **pc_kwargs: Any) -> PlotCollection:
-    """Draw differences of methods with their intervals, 0, and the margin of a gate.
-
-    The first 40 pairs are drawn; those that cannot be distinguished are grey.
+    """Draw the first 40 differences with their intervals, 0, and a margin; undecided ones are grey.
 
     Parameters
     ----------
@@ -173,12 +169,10 @@ def plot_pairs(report: Report, **pc_kwargs: Any) -> PlotCollection:
 
 
 def _title(panel: Panel, text: str, count: int = 0, most: int = _MOST) -> None:
-    """Title, and a line that says so if only the first rows are drawn."""
     lines = [*wrap(text, _WIDE), *[f"the first {most} are drawn"] * (count > most)]
     title_figure(panel.collection, "\n".join(lines))
 
 
 def _mark(panel: Panel, place: float, text: str) -> None:
-    """A vertical line with its text above the first row."""
     panel.vline(f"line_{text.split()[0]}", place, COLORS["dark"])
     panel.text(f"text_{text.split()[0]}", place, 0.75, f" {text}")

@@ -1,7 +1,7 @@
 """Claims with an exact posterior, as independent draws in the one schema.
 
-Two numbers of a paper are one observation, and the law of several methods is one of scores, not of
-items: there is no group ``log_likelihood``. ``tests/claims/test_sample_exact.py`` compares draws,
+There is no group ``log_likelihood``: two numbers of a paper are one observation, and several
+methods have a law of scores, not of items. ``tests/claims/test_sample_exact.py`` compares draws,
 closed forms and PyMC.
 """
 
@@ -45,7 +45,6 @@ def claim_tree(
     ----------
     claim : Accuracies or Means
     names : (str, str)
-        Names of A and B.
     p_false : float, optional
         P(false) to record, such as one that includes rounding; default ``claim.p_false()``.
     draws : int
@@ -60,8 +59,7 @@ def claim_tree(
         ``prior_predictive`` with ``accuracy`` (classifier). For means, whose prior is improper,
         ``posterior`` with ``difference``, ``sd_difference`` and, where it matters, ``correlation``;
         ``observed_data`` and ``posterior_predictive`` with ``mean_difference`` (claim);
-        ``constant_data`` with ``mean``. Predictions are of as many fresh items.
-        ``point_estimate`` has the exact ``p_false``.
+        ``constant_data`` with ``mean``. ``point_estimate`` has the exact ``p_false``.
 
     Examples
     --------
@@ -114,10 +112,9 @@ def comparison_tree(
     xarray.DataTree
         ``posterior`` with ``skill`` in the units given and ``difference`` (``first`` minus each,
         larger is better), both (classifier) or (task, classifier); ``observed_data`` with
-        ``score``; attribute ``winner``, the first. Without tasks also ``score`` on as many fresh
-        items in ``posterior_predictive``, and in ``point_estimate`` ``p_false`` (classifier),
-        P(winner is not better), ``p_best_uncorrected`` (classifier) and, with ``joint``,
-        ``p_best``, which allows for having picked the winner, and ``p_best_mcse``.
+        ``score``; attribute ``winner``, the first. Without tasks ``posterior_predictive`` has
+        ``score``, and ``point_estimate`` has ``p_false``, P(winner is not better),
+        ``p_best_uncorrected`` and, with ``joint``, ``p_best`` and ``p_best_mcse``, (classifier).
     """
     names, sign = comparison.methods, comparison.sign
     again, estimates = dict[str, Any](), dict[str, Any]()

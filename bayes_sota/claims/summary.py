@@ -1,10 +1,9 @@
 """Reports of claims from two reported numbers, and plans of how many items a claim needs.
 
-The paragraph ``text`` is one that a reviewer can paste. ``tests/claims/test_summary.py`` reads it,
-``tests/cli/test_one_fact.py`` compares all forms of one report.
+``text`` is a paragraph that a reviewer can paste. ``tests/claims/test_summary.py`` reads it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from math import ceil
@@ -16,7 +15,7 @@ from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.claim import DOMAINS, Claim
 from bayes_sota.claims.means import Means
 from bayes_sota.claims.pair import Pilot
-from bayes_sota.claims.printed import Printed, reported_claim, reported_means
+from bayes_sota.claims.printed import reported_claim, reported_means
 from bayes_sota.core.arguments import NOT_NEGATIVE, POSITIVE, checked_width
 from bayes_sota.core.errors import ImpossibleAccuracyError
 from bayes_sota.core.summary import frame_of, numbers_report
@@ -50,7 +49,7 @@ _WANTED = {
 def claim_report(
     content: dict[str, Any], said: Sequence[str], how: str, after: str = SOURCE, **parts: Any
 ) -> Report:
-    """Report of claims: what is said of them, how they were computed, and after whom."""
+    """Report of claims, with its usual parts."""
     paragraph = [*said, *as_sentences(content.get("notes", []))]
     parts = {"paragraph": paragraph, "measured": "means" if "mean" in content else "claims"} | parts
     return Report(content=content, sentences=said, basis=[how, after], **parts)
@@ -72,7 +71,6 @@ def report_claim(
     ----------
     claim : Accuracies or Means
     names : (str, str)
-        Names of A and B.
     printed : (str, str), optional
         The two numbers as printed; P(false) is averaged over what their digits leave open.
     rope : float, optional
@@ -80,32 +78,30 @@ def report_claim(
     best_of : float, optional
         Number of tries of which A is the best.
     level : float
-        Probability of a false claim that is accepted.
+        P(false) that is accepted.
     notes : sequence of str
-        Repeated in the report.
 
     Returns
     -------
     Report
         ``frame`` is the curve, ``about`` the claim. ``content`` has P(false) and its range over
-        what is not reported, ``verdict`` ("supported", "not supported" or "depends on the
-        congruence"), what the level needs of it, and items: ``n_test_needed`` at several levels,
+        the unknown, ``verdict`` ("supported", "not supported" or "depends on the congruence"), the
+        congruence that the level needs, and items: ``n_test_needed`` at several levels,
         ``n_test_range`` at ``level``.
 
     Examples
     --------
-    >>> from bayes_sota.claims import Accuracies
     >>> claim = Accuracies(a=0.90, b=0.88, n=500)
-    >>> print(report_claim(claim, names=("ours", "theirs")).sentences[0])
-    The claim that ours (0.9) outperforms theirs (0.88) on 500 items is false with probability \
-0.09 (< 0.01 to 0.17, depending on the congruence).
+    >>> print(report_claim(claim, names=("ours", "theirs")).sentences[1])
+    It is supported at 0.05 only if both got at least 85.4 % of the items right.
     """
     found = judged(claim, level, printed)
+    at = found.pop("at", None)  # with what printed digits leave open
     content = content_of(claim, level, [*notes, *found.pop("notes")]) | found
     content |= {
         "names": [*names],
         "n_test": claim.n,
-        f"{claim.unknown}_needed": _needed(claim, level, found, printed),
+        f"{claim.unknown}_needed": claim.needed(level, at and (lambda u: at(u).p_false)),
         "sensitivity": claim.curve(_COARSE).tolist() if claim.ends[0] < claim.ends[1] else [],
         "n_test_needed": [(at, claim.size(at)) for at in sorted({level, *_USUAL}, reverse=True)],
         "n_test_range": [*claim.size_range(level)],
@@ -143,13 +139,15 @@ def judged(claim: Claim, level: float, printed: tuple[str, str] | None) -> dict[
     """P(false) and its range, with what printed digits leave open, and a verdict."""
     p, ends, notes, found = claim.p_false(), claim.p_range(), list[str](), dict[str, Any]()
     if printed is not None:
-        at = as_printed(claim, printed)
+        at: Any = partial(reported_claim, *printed, claim.n)
+        if isinstance(claim, Means):
+            at = partial(reported_means, claim, printed)
         try:
             rounded = at(claim.value if claim.typical else claim.known)
             ends = (rounded.p_false,) * 2
             if claim.is_open:
                 ends = at(claim.plausible[1]).p_false, at(claim.plausible[0]).p_false
-            found["rounding"] = {**vars(rounded), "exact": p}
+            found |= {"rounding": {**vars(rounded), "exact": p}, "at": at}
             p = rounded.p_false
             digits = max(len(text.partition(".")[2]) for text in printed)
             if digits == 1 and getattr(claim, "bounds", True):
@@ -163,25 +161,8 @@ def judged(claim: Claim, level: float, printed: tuple[str, str] | None) -> dict[
     return found | {"p_false": p, "p_false_range": [*ends], "verdict": verdict, "notes": notes}
 
 
-def as_printed(claim: Claim, printed: tuple[str, str]) -> Callable[[float | None], Printed]:
-    """P(false) of the two printed numbers, as a function of the unknown, which may be None."""
-    if isinstance(claim, Means):
-        return partial(reported_means, claim, printed)
-    return partial(reported_claim, *printed, claim.n)
-
-
-def _needed(
-    claim: Claim, level: float, found: Mapping[str, Any], printed: tuple[str, str] | None
-) -> float | None:
-    """``needed``, with what printed digits leave open."""
-    if printed is None or not found.get("rounding"):
-        return claim.needed(level)
-    at = as_printed(claim, printed)
-    return claim.needed(level, lambda unknown: at(unknown).p_false)
-
-
 def content_of(claim: Claim, level: float, notes: Sequence[str]) -> dict[str, Any]:
-    """Reported numbers, and the value or range of the unknown with what is assumed of it."""
+    """Reported numbers, and the value or range of the unknown."""
     content: dict[str, Any] = {
         claim.what: [claim.a, claim.b],
         claim.unknown: {
@@ -268,14 +249,7 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
 
 
 def said_of_rope(rope: dict[str, float], shares: bool) -> str:
-    """Probabilities that the first is better by more than a half-width, within it, or worse.
-
-    Examples
-    --------
-    >>> rope = {"half_width": 0.01, "a_better": 0.7, "equivalent": 0.2, "b_better": 0.1}
-    >>> said_of_rope(rope, shares=True)
-    'P(better by more than 1.0 points) 0.70, P(within 1.0 points) 0.20, P(worse by more) 0.10.'
-    """
+    """Probabilities that the first is better by more than a half-width, within it, or worse."""
     width = in_points(rope["half_width"], shares)
     better, within, worse = (in_prose(rope[k]) for k in ("a_better", "equivalent", "b_better"))
     middle = f"P(within {width}) {within}"
@@ -285,7 +259,7 @@ def said_of_rope(rope: dict[str, float], shares: bool) -> str:
 def said_of_size(
     claim: Claim, numbers: str, level: float, size: int | None, ends: Sequence[int | None]
 ) -> str:
-    """Number of items at which these numbers support a claim, and its range."""
+    """Items at which these numbers support a claim, and their range."""
     if size is None:
         return f"With {numbers} P(false) stays above {level:g} even on a billion {claim.item}s."
     low, high = ("no limit" if n is None else f"{n:,}" for n in ends)
@@ -294,29 +268,17 @@ def said_of_size(
 
 
 def varying(claim: Claim, low: str, high: str) -> str:
-    """Range over what is not reported, in parentheses, where that matters.
-
-    Examples
-    --------
-    >>> varying(Accuracies(a=0.90, b=0.88, n=500), "167", "1,492")
-    ' (167 to 1,492, depending on the congruence)'
-    """
+    """A range in parentheses, where it is one."""
     return f" ({low} to {high}, depending on the {claim.unknown})" * (low != high)
 
 
 def rounded_up(value: float, digits: int) -> str:
-    """The least number with this many digits that is not below a bound.
-
-    Examples
-    --------
-    >>> rounded_up(90.53, 1), rounded_up(90.5, 1)
-    ('90.6', '90.5')
-    """
+    """The least number with this many digits that is not below a bound."""
     return f"{ceil(value * 10**digits - 1e-6) / 10**digits:.{digits}f}"
 
 
 def unit_of(are_shares: bool) -> tuple[float, str]:
-    """Factor of printed differences, and their unit after a space."""
+    """Factor of printed differences, and their unit."""
     return (100.0, " points") if are_shares else (1.0, "")
 
 
@@ -335,21 +297,19 @@ def report_plan(
     Parameters
     ----------
     claim : Accuracies or Means
-        Its ``n`` is of no effect but after ``n_test`` items.
+        Its ``n`` has no effect.
     level, power : float
-        Largest probability that the claim is false, and how probable a claim shall be.
+        Largest P(false), and how probable a claim shall be.
     n_test : int, optional
         Items observed so far: adds the fresh items that make the claim with this probability.
     anchors : int
-        Models whose skill is known from elsewhere, B among them: adds the items that then do.
+        Models of known skill, B among them: adds the items that then do.
     printed : (str, str), optional
         The two accuracies as typed, for the sentences.
     notes : sequence of str
-        Repeated in the report.
 
     Examples
     --------
-    >>> from bayes_sota.claims import Accuracies
     >>> report_plan(Accuracies(a=0.90, b=0.88, n=2)).content["n_needed"]
     826
     """
@@ -406,16 +366,11 @@ def report_plan(
 
 
 def share_with_anchors(claim: Claim, count: int) -> tuple[float, float]:
-    r"""Items that a claim needs where the skill of B is known, over those where it is not.
-
-    With as many known skills as ``count``, B's among them, and one correlation r of all:
+    r"""Share of the items that are enough where ``count`` skills, B's among them, are known; and r.
 
     .. math:: \frac{s_A^2 (1 - k r^2 / (1 + (k - 1) r))}{s_A^2 + s_B^2 - 2 r s_A s_B}
 
-    Returns
-    -------
-    share, correlation : float
-        At most 1; r is averaged over what is not known.
+    with one correlation r of all, averaged.
 
     Examples
     --------
@@ -452,14 +407,13 @@ def plan_from_pilot(
     Parameters
     ----------
     outcomes : Outcomes
-        The pilot: answers of the methods to the same items, with tasks, clusters and runs, or a
-        number for each item (each data set).
+        The pilot: answers, or a number for each item.
     gap : float
         True difference that is to be found, in the unit of the scores.
     pair : (str, str), optional
         The two methods; default the two with the best scores.
     level, power : float
-        Largest probability that the claim is false, and how probable a claim shall be.
+        Largest P(false), and how probable a claim shall be.
     cost_per_item, cost_per_run : float, optional
         Cost of one more item, and of one run of both methods on one item.
 

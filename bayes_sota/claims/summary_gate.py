@@ -1,14 +1,11 @@
 """The gate for two methods that were named beforehand, and verdicts for every task.
 
-The gate asks whether a method is better than another, or not worse by more than a margin. The pair
-has the law of ``claims.pair``: no draw decides a gate, and its verdict agrees with the interval
-that is printed. ``tests/claims/test_gate.py`` tries its rules.
+The gate asks whether a method is better than another, or not worse by more than a margin, by the
+law of ``claims.pair``: no draw decides. ``tests/claims/test_gate.py`` tries its rules.
 
-Differences in every task (``--by task``) are those of ``items.by_task``, each shrunk towards the
-mean of all tasks. A task's verdict, that A is better or that a method is the best, *stands* if it
-belongs to the largest set of the most probable verdicts that are all true at once with the
-probability of the intervals: looking at every task does not mislead.
-``tests/claims/test_by_task.py`` counts how often all that stand are true.
+The verdict that a method is the best in a task (``items.by_task``) *stands* if it belongs to the
+largest set of the most probable verdicts that are all true with the probability of the intervals.
+``tests/claims/test_by_task.py`` counts how often they are.
 """
 
 from collections import Counter
@@ -65,7 +62,7 @@ def report_gate(
     margin : float
         How much worse the first may be and count as not worse, in the unit of the scores.
     require : {"better", "not-worse"}, optional
-        What has to be shown of the first.
+        Required verdict on the first.
     ci_prob : float
         Probability of the interval; one-sided probabilities need ``(1 + ci_prob) / 2``.
     draws, random_seed
@@ -77,7 +74,7 @@ def report_gate(
         ``content`` has ``verdict`` ("better", "not-worse", "worse" or "undecided"), ``passed``
         (None without ``require``; False if there are ``reasons`` for doubt), ``p`` and ``p_needed``
         of what is ``claimed``, ``n_more`` items that would decide if the difference stays, and the
-        pair as the only row of ``pairs``.
+        only row of ``pairs``.
 
     Raises
     ------
@@ -132,7 +129,6 @@ def report_gate(
 
 
 def _judged(law: PairLaw, require: str | None, margin: float, ci_prob: float, size: float) -> Row:
-    """Verdict on a pair: what was claimed, and whether it is shown."""
     needed, p_false = (1 + ci_prob) / 2, law.at_most(0.0)
     p = {"better": 1 - p_false, "not-worse": 1 - law.at_most(-margin), "worse": p_false}
     verdict = next((name for name, value in p.items() if value > needed), "undecided")
@@ -185,17 +181,16 @@ def report_tasks(
     ci_prob: float = 0.95,
     random_seed: Seed = DEFAULT_SEED,
 ) -> Report:
-    """Report of the difference of two methods, or of who is the best, in every task.
+    """Report of the difference of two methods, or of the best method, in every task.
 
     Parameters
     ----------
-    outcomes, draws
+    outcomes, draws, random_seed
         As in ``compare_by_task``.
     pair : (str, str), optional
         Two methods that were named beforehand. Default: which of all is the best.
     ci_prob : float
         Probability of the intervals, and of all verdicts that stand together.
-    random_seed : int, SeedSequence, Generator or None
 
     Raises
     ------
@@ -268,7 +263,6 @@ def report_tasks(
 
 
 def _said_of_tasks(of: TaskComparison, stand: Counter[str], ci_prob: float) -> Iterator[str]:
-    """Who has the best score in most tasks, and in how many tasks a best method is established."""
     scores, size = of.errors.scores, len(of.tasks)
     ahead = (scores == scores.max(axis=1, keepdims=True)).sum(axis=0)
     leaders = [of.methods[j] for j in np.flatnonzero(ahead == ahead.max())]
