@@ -151,7 +151,7 @@ class Claim(ABC):
         return float(weights @ self.at(unknown, n))
 
     def p_range(self) -> tuple[float, float]:
-        """Least and largest P(false) over the plausible values of the unknown."""
+        """Least and largest P(false) over the plausible unknown."""
         if not self.is_open:
             return (self.p_false(),) * 2
         low, high = self.at(self.plausible[::-1]).tolist()
@@ -175,7 +175,7 @@ class Claim(ABC):
         return float(place(cell)) if cell <= _CELLS else None
 
     def rope(self, half_width: float) -> dict[str, float]:
-        """Probabilities that A is better by more than this, that both are equivalent, that B is."""
+        """As ``rope_of``."""
         return rope_of(self.difference_at_most, half_width)
 
     def size(self, level: float = 0.05) -> int | None:
@@ -238,7 +238,7 @@ def smallest(enough: Callable[[int], Any]) -> int | None:
 def checked_pair(
     a: ArrayLike, b: ArrayLike, n: ArrayLike, what: str, bounds: tuple[float, float] | None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Numbers of the winner and of the other, and of items, as arrays."""
+    """Both numbers, and the numbers of items, as arrays."""
     of_a, of_b, size = (np.asarray(x, np.float64) for x in (a, b, n))
     allowed = Range(*bounds or (-np.inf, np.inf), percent=what != "mean")
     for value in (of_a, of_b):
@@ -258,14 +258,7 @@ def checked_pair(
 
 
 def congruence_bounds(accuracy_a: ArrayLike, accuracy_b: ArrayLike) -> tuple[Any, Any]:
-    """Least and largest share of items that both can have right.
-
-    Examples
-    --------
-    >>> low, high = congruence_bounds(0.90, 0.88)
-    >>> round(float(low), 2), float(high)
-    (0.78, 0.88)
-    """
+    """Least and largest share of items that both can have right."""
     a, b = np.asarray(accuracy_a, np.float64), np.asarray(accuracy_b, np.float64)
     high = np.minimum(a, b)  # where A has all items right both ends are the same number
     return np.minimum(np.maximum(0.0, np.round(a + b - 1, 14)), high), high

@@ -68,9 +68,6 @@ class Means(Claim):
     >>> claim = Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1))
     >>> round(claim.p_false(), 3), round(claim.needed(0.05), 3), claim.size(0.05)
     (0.141, 0.819, 281)
-    >>> known = Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1), known=0.7)
-    >>> [round(known.p_false_of_best(k), 3) for k in (1, 10)], known.powered_size()
-    ([0.1, 0.401], 373)
     """
 
     sd: tuple[float, float] | None = None

@@ -39,7 +39,7 @@ def build_model(
     Parameters
     ----------
     accuracy_a, accuracy_b : array_like, shape (claims,)
-        Reported accuracies of winner and other, taken as the nearest whole numbers of items.
+        Taken as the nearest whole numbers of items.
     n_test : array_like of int, shape (claims,) or a number
     congruence : array_like, shape (claims,), optional
         Share of items that both got right, NaN where not known. Default: known nowhere.
@@ -58,8 +58,7 @@ def build_model(
 
     Examples
     --------
-    >>> model = build_model(
-    ...     [0.90, 0.85], [0.88, 0.80], [500, 200], [np.nan, 0.75], names=["first", "second"])
+    >>> model = build_model([0.90, 0.85], [0.88, 0.80], [500, 200], [np.nan, 0.75])
     >>> model.named_vars_to_dims["difference"]
     ('claim',)
     """
@@ -105,8 +104,7 @@ def _reported_counts(a: ArrayLike, b: ArrayLike, n: ArrayLike, congruence: Any) 
 def counts_logp(counts: Any, cells: Any) -> Any:
     """Log likelihood of reported counts, as a function of tensors, for models of your own.
 
-    Where the number that both got right is not known, it is summed out: the cost grows with the
-    number of wrong answers.
+    Where the number that both got right is not known, it is summed out.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ class PairLaw:
         return student_below(q - self.centre, self.parts)
 
     def sd(self) -> float:
-        """Standard deviation; infinite with two degrees of freedom or fewer."""
+        """Infinite with two degrees of freedom or fewer."""
         if self.table is not None:
             first, second, n = self.table
             return float((((first + second + 2) / (n + 4) - self.centre**2) / (n + 5)) ** 0.5)
@@ -127,14 +127,12 @@ class Pilot:
         Observed: the first minus the second.
     n_items, n_runs : int
         Size of the pilot; the fewest runs where items differ.
-    of_items : float
-        Variance of the difference on one item with endless runs.
-    of_runs : float or None
-        What a single run adds to it; None where the pilot has one run.
+    of_items, of_runs : float
+        Variance of the difference on one item with endless runs, and what a single run adds; None
+        where the pilot has one run.
     freedom : float
         Degrees of freedom of these variances.
     are_shares : bool
-        Whether the difference is one of shares.
     """
 
     pair: tuple[str, str]
@@ -157,8 +155,7 @@ class Pilot:
 
         Examples
         --------
-        >>> rng = np.random.default_rng(0)
-        >>> right = rng.random((400, 2, 3)) < [[0.8] * 3, [0.7] * 3]
+        >>> right = np.random.default_rng(0).random((400, 2, 3)) < [[0.8] * 3, [0.7] * 3]
         >>> pilot = Pilot.of(Outcomes(right.mean(axis=2), n_runs=3, names=["a", "b"]))
         >>> pilot.n_runs, round(pilot.standard_error(400, 3), 3), round(pilot.share_of_runs, 1)
         (3, 0.016, 1.0)

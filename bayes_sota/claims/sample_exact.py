@@ -1,8 +1,7 @@
 """Claims with an exact posterior, as independent draws in the one schema.
 
-There is no group ``log_likelihood``: two numbers of a paper are one observation, and several
-methods have a law of scores, not of items. ``tests/claims/test_sample_exact.py`` compares draws,
-closed forms and PyMC.
+There is no ``log_likelihood``: two printed numbers are one observation, and several methods have a
+law of scores, not of items. ``tests/claims/test_sample_exact.py`` compares with PyMC.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,11 +54,11 @@ def claim_tree(
     -------
     xarray.DataTree
         For accuracies ``posterior`` and ``prior`` with ``p`` (outcome), ``skill`` (classifier),
-        ``difference`` and ``congruence``; ``observed_data``, ``posterior_predictive`` and
-        ``prior_predictive`` with ``accuracy`` (classifier). For means, whose prior is improper,
-        ``posterior`` with ``difference``, ``sd_difference`` and, where it matters, ``correlation``;
-        ``observed_data`` and ``posterior_predictive`` with ``mean_difference`` (claim);
-        ``constant_data`` with ``mean``. ``point_estimate`` has the exact ``p_false``.
+        ``difference`` and ``congruence``; predictions and ``observed_data`` with ``accuracy``
+        (classifier). For means, whose prior is improper, ``posterior`` with ``difference``,
+        ``sd_difference`` and, where it matters, ``correlation``; ``observed_data`` and
+        ``posterior_predictive`` with ``mean_difference`` (claim). ``point_estimate`` has
+        ``p_false``.
 
     Examples
     --------
