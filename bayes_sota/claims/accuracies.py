@@ -198,7 +198,7 @@ class Accuracies(Claim):
         return np.full(unknown.shape, self.a - self.b), self.a + self.b - 2 * unknown
 
     def left_open(self, unknown: float, levels: FloatArray) -> Truth:
-        """Their ratio and sum are independent Beta."""
+        """``truth``, where p1 / (p1 + p2) and p1 + p2 are independent Beta."""
         x1, x2 = self.n * (self.a - unknown), self.n * (self.b - unknown)
         share = 2 * betaincinv(x1 + 1, x2 + 1, levels)[:, None] - 1
         total = betaincinv(x1 + x2 + 2, self.n - x1 - x2 + 2, levels)[None, :]

@@ -34,7 +34,7 @@ _LEAST_SPREAD = 1e-200
 
 
 def imputed_sd(mean: float) -> float:
-    """A rule of thumb; the literature's polynomial of second order has unknown coefficients."""
+    """A rule of thumb: the literature's polynomial of second order has unknown coefficients."""
     return 2 / 3 * mean * (1 - mean)
 
 
@@ -148,7 +148,7 @@ class Means(Claim):
         return ((self.a - self.b) / spread,)
 
     def left_open(self, unknown: float, levels: FloatArray) -> Truth:
-        """At levels of the SD, and of the difference given it."""
+        """``truth`` at levels of the SD, and of the difference given it."""
         scale = np.sqrt((self.n - 1) / chdtri(self.n - 1, levels))[:, None]
         of_one = self.truth(np.array([unknown]))[0][0]
         return (of_one / scale + ndtri(levels)[None, :] / np.sqrt(self.n),)

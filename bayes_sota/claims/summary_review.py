@@ -249,7 +249,8 @@ def _claim(of: dict[str, str], word: str, signed: set[str]) -> tuple[Claim, tupl
         raise InputError("accuracies and means are both filled: say which with metric")
     metric = word or ("dice" if of.keys() & {*_MEANS} else "accuracy")
     pair = _ACCURACIES if metric == "accuracy" else _MEANS
-    for role in (*pair, "n_test"):
+    spreads = _SPREADS[:2] if pair is _MEANS and of.keys() & {*_SPREADS[:2]} else ()
+    for role in (*pair, "n_test", *spreads):
         if role not in of:
             raise InputError(f"{role} is empty")
     printed, notes = (of[pair[0]], of[pair[1]]), list[str]()
