@@ -14,7 +14,6 @@ import numpy as np
 from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.claim import DOMAINS, Claim
 from bayes_sota.claims.means import Means
-from bayes_sota.claims.pair import Pilot
 from bayes_sota.claims.printed import reported_claim, reported_means
 from bayes_sota.core.arguments import NOT_NEGATIVE, POSITIVE, checked_width
 from bayes_sota.core.errors import ImpossibleAccuracyError
@@ -430,6 +429,8 @@ def plan_from_pilot(
     >>> plan_from_pilot(answers, 0.05).content["designs"][0]["n_items"]
     1045
     """
+    from bayes_sota.claims.pair import Pilot  # which imports what answers need
+
     POSITIVE.check(gap, "gap")
     costs = None
     if cost_per_item is not None or cost_per_run is not None:
@@ -479,7 +480,7 @@ def plan_from_pilot(
 
 
 def _said_of_pilot(
-    pilot: Pilot, content: dict[str, Any], unit: str, of_answers: bool
+    pilot: Any, content: dict[str, Any], unit: str, of_answers: bool
 ) -> Iterator[str]:
     (a, b), designs, best = pilot.pair, content["designs"], content["best"]
     factor, points = unit_of(pilot.are_shares)
