@@ -17,11 +17,11 @@ from .printed import reported_means as reported_means
 from .printed import sds_as_shares as sds_as_shares
 from .sample_exact import claim_tree as claim_tree
 from .sample_exact import comparison_tree as comparison_tree
+from .summary import plan_from_pilot as plan_from_pilot
 from .summary import report_claim as report_claim
+from .summary import report_plan as report_plan
 from .summary_gate import report_gate as report_gate
 from .summary_gate import report_tasks as report_tasks
 from .summary_methods import report_methods as report_methods
 from .summary_methods import report_pairs as report_pairs
-from .summary_plans import plan_from_pilot as plan_from_pilot
-from .summary_plans import report_plan as report_plan
 from .summary_review import claims_table as claims_table

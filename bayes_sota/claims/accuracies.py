@@ -6,15 +6,12 @@ prior,
 .. math:: P(p_1 \le p_2 \mid x_1, x_2) = I_{1/2}(x_1 + 1,\; x_2 + 1), \quad
           x_1 = n(\hat p_A - \hat p_{11}), \; x_2 = n(\hat p_B - \hat p_{11})
 
-because ``p1 / (p1 + p2)`` is Beta whatever the other cells are: what *Claims Reloaded* (after
-Christodoulou et al. 2025, arXiv 2505.04720) calls intractable and samples. ``p11``, the congruence,
-is hardly ever reported, and the verdict can hinge on it. Given the margins alone the flat prior
-makes the number of items that both got right uniform on the whole numbers that the margins allow,
-so that the answer is a finite average, which has a closed form (``_averaged``).
+because ``p1 / (p1 + p2)`` is Beta; *Claims Reloaded* (after Christodoulou et al. 2025, arXiv
+2505.04720) samples it. Papers rarely report the congruence ``p11``. Given the margins the flat
+prior makes the number of items that both got right uniform, so the answer is a finite average.
 
-If A is the best of K tries of equal skill, the tries have a shared error, to the extent that A and
-B have one: the correlation r of their answers. Given the shared error, board-conditional skills
-:math:`\psi` have a flat prior and
+If A is the best of K tries of equal skill, whose answers correlate by r as A's and B's do, and
+board-conditional skills :math:`\psi` have a flat prior,
 
 .. math:: P(\psi_A \le \psi_B) \propto \int \big[F(x_A \mid \psi)^K - F(x_A - 1 \mid \psi)^K\big]\,
           P(\psi_B \ge \psi \mid x_B)\, d\psi
@@ -22,8 +19,8 @@ B have one: the correlation r of their answers. Given the shared error, board-co
 with binomial laws of :math:`n / (1 - r)` items. What K tries add to the log odds of this law is
 added to those of the exact answer for one try.
 
-``tests/claims/test_accuracies.py`` compares with the source's Monte Carlo, with sums over all
-tables, and with McNemar's mid-p value, ``tests/claims/test_best_of.py`` with simulated tries.
+``tests/claims/test_accuracies.py`` compares with the source's Monte Carlo, sums over all tables and
+McNemar's mid-p value, ``tests/claims/test_best_of.py`` with simulated tries.
 """
 
 from dataclasses import dataclass
@@ -61,20 +58,18 @@ def false_claim_probability(
     n_test: ArrayLike,
     congruence: Congruence | ArrayLike = None,
 ) -> Any:
-    r"""Probability that B is at least as good as A, although A has the better accuracy.
+    """Probability that B is at least as good as A, although A has the better accuracy.
 
     Parameters
     ----------
     accuracy_a, accuracy_b : array_like
-        Reported accuracies of the winner and of the other, in [0, 1]; broadcast. Counts need not
-        be whole. They are taken as exact: the command line includes what rounding leaves open, as
-        ``report_claim(claim, printed=("0.90", "0.88"))`` does.
+        Reported accuracies of the winner and of the other, in [0, 1]; broadcast. They are taken as
+        exact; ``report_claim(claim, printed=("0.90", "0.88"))`` includes their rounding.
     n_test : array_like of int
         Number of test items.
     congruence : array_like, "min", "max", "independent" or None
-        Share of items that both got right: known; at a bound of what the accuracies allow; the
-        product; or unknown, averaged over what the accuracies allow. A known odds ratio gives it
-        (``congruence_of_odds_ratio``).
+        Share of items that both got right: known; at a bound; the product of the accuracies; or
+        averaged over all that they allow.
 
     Returns
     -------
@@ -83,12 +78,7 @@ def false_claim_probability(
     Raises
     ------
     InputError
-        Accuracies outside [0, 1], A below B, fewer than two items, a congruence that the
-        accuracies do not allow.
-
-    Notes
-    -----
-    A million claims take less than a second, with and without a known congruence.
+        Accuracies outside [0, 1], A below B, fewer than two items, an impossible congruence.
 
     Examples
     --------
@@ -117,11 +107,9 @@ class Accuracies(Claim):
     n : int
         Number of test items.
     known : float, optional
-        Congruence: share of items that both got right. Default: averaged over all that the
-        accuracies allow.
+        Congruence: share of items that both got right. Default: averaged.
     domain : {"image-classifiers", "language-models", "tabular"}, optional
-        Take the congruence that is typical of close pairs there, and as its range what 90 % of
-        them have.
+        Take the typical congruence of close pairs there, and the range of 90 % of them.
 
     Raises
     ------
@@ -131,12 +119,10 @@ class Accuracies(Claim):
     Examples
     --------
     >>> claim = Accuracies(a=0.90, b=0.88, n=500)
-    >>> round(claim.p_false(), 3), round(claim.needed(0.05), 4), claim.size(0.05)
-    (0.093, 0.8538, 826)
-    >>> [round(p, 3) for p in claim.p_range()], claim.powered_size(0.05, power=0.8)
-    ([0.0, 0.171], 1830)
-    >>> round(claim.p_false_of_best(10), 3)
-    0.353
+    >>> [round(p, 3) for p in (claim.p_false(), *claim.p_range(), claim.p_false_of_best(10))]
+    [0.093, 0.0, 0.171, 0.353]
+    >>> claim.size(0.05), claim.powered_size(0.05, power=0.8)
+    (826, 1830)
     """
 
     domain: str | None = None
@@ -152,13 +138,11 @@ class Accuracies(Claim):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Smallest and largest possible congruence."""
         low, high = congruence_bounds(self.a, self.b)
         return float(low), float(high)
 
     @property
     def typical(self) -> tuple[float, float, float] | None:
-        """The congruence of pairs of the domain: median, and what 90 % of them have."""
         if self.domain is None:
             return None
         middle, low, high = congruence_of_odds_ratio(self.a, self.b, DOMAINS[self.domain][:3])
@@ -166,21 +150,15 @@ class Accuracies(Claim):
 
     @property
     def assumption(self) -> str:
-        """How the congruence is known: given, typical of a domain, averaged over or not needed."""
         known = super().assumption
         return f"typical of {self.domain}" if self.domain and known == "averaged" else known
 
     def at(self, unknown: ArrayLike, n: float | None = None) -> FloatArray:
-        """P(false) at congruences."""
         n, shared = n or self.n, np.asarray(unknown, np.float64)
         return _at_most_half(n * (self.a - shared), n * (self.b - shared))
 
     def p_false(self, n: float | None = None) -> float:
-        """Probability that B is at least as good as A, on ``n`` items (default: those reported).
-
-        The average over all tables is interpolated between the sizes, whole or not, that allow
-        whole numbers of tables; in between it would jump.
-        """
+        """As ``Claim.p_false``; interpolated between sizes that allow whole numbers of tables."""
         if self.value is not None:
             return super().p_false(n)
         if n is None or n == self.n:
@@ -192,10 +170,9 @@ class Accuracies(Claim):
         return float(first + (n * width - below) * (last - first))
 
     def p_false_jeffreys(self) -> float:
-        r"""P(false) with Jeffreys' prior, 1/2 for each cell of the table, not the flat prior's 1.
+        r"""P(false) with Jeffreys' prior: 1/2 for each cell of the table.
 
-        Tables with these margins have the weights :math:`\prod_c \Gamma(x_c + 1/2) / x_c!`,
-        and all of them are summed.
+        Tables with these margins have the weights :math:`\prod_c \Gamma(x_c + 1/2) / x_c!`.
         """
         a, b = self.n * self.a, self.n * self.b
         only_b = np.array([b - self.n * (self.value or 0.0)])
@@ -206,9 +183,7 @@ class Accuracies(Claim):
         return float(weights @ betainc(cells[1] + 0.5, cells[2] + 0.5, 0.5) / weights.sum())
 
     def difference_at_most(self, q: float) -> float:
-        r"""P(p1 - p2 <= q), by quadrature over the total p1 + p2.
-
-        With :math:`s = p_1 + p_2`, Beta given the counts,
+        r"""With :math:`s = p_1 + p_2`, Beta given the counts,
         :math:`P(p_1 - p_2 \le q) = E_s\, I_{(1 + q/s)/2}(x_1 + 1, x_2 + 1)`.
         """
         x1, x2 = self.n * self.a, self.n * self.b
@@ -219,11 +194,11 @@ class Accuracies(Claim):
         return float(weights @ at_most(q, x1 - x2 + only_b, only_b, self.n))
 
     def truth(self, unknown: FloatArray) -> Truth:
-        """Difference and sum of the shares of items that one alone gets right."""
+        """Difference and sum of p1 and p2."""
         return np.full(unknown.shape, self.a - self.b), self.a + self.b - 2 * unknown
 
     def left_open(self, unknown: float, levels: FloatArray) -> Truth:
-        """Difference and sum of these shares: their ratio and sum are independent Beta."""
+        """``truth``, where p1 / (p1 + p2) and p1 + p2 are independent Beta."""
         x1, x2 = self.n * (self.a - unknown), self.n * (self.b - unknown)
         share = 2 * betaincinv(x1 + 1, x2 + 1, levels)[:, None] - 1
         total = betaincinv(x1 + x2 + 2, self.n - x1 - x2 + 2, levels)[None, :]
@@ -237,7 +212,6 @@ class Accuracies(Claim):
         return ndtr(centre / np.sqrt(variance))
 
     def draw(self, size: int, rng: np.random.Generator) -> dict[str, dict[str, FloatArray]]:
-        """Posterior and prior draws of the four cells, and accuracies of fresh test sets."""
         right_a, right_b = self.n * self.a, self.n * self.b
         only_b: Any = right_b - self.n * (self.value or 0.0)
         if self.value is None:
@@ -260,14 +234,13 @@ class Accuracies(Claim):
         return found
 
     def best_of(self, tries: tuple[float, float]) -> FloatArray:
-        """The law above, averaged over congruences."""
         unknown, weights = self.assumed(_FEW_CONGRUENCES)
         spread = (self.a * (1 - self.a) * self.b * (1 - self.b)) ** 0.5
         shared = (unknown - self.a * self.b) / (spread or 1.0)  # correlations of the answers
         return np.asarray(weights @ [self._not_above(1 - r, tries) for r in shared])
 
     def _not_above(self, dispersion: float, tries: tuple[float, float]) -> list[float]:
-        """P(psi of A <= psi of B) for numbers of tries, with the error that they do not share."""
+        """P(psi of A <= psi of B) for numbers of tries, on ``n / dispersion`` items."""
         d, n = max(dispersion, _LEAST_DISPERSION), self.n
         error = np.sqrt((self.a * (1 - self.a) + d / n) * d / n)
         low, high = max(self.a - _REACH * error, 0.0), min(self.a + _REACH * error, 1.0)
@@ -280,13 +253,12 @@ class Accuracies(Claim):
 
 
 def _below(psi: FloatArray, count: float, n: float, dispersion: float) -> FloatArray:
-    """P(fewer correct answers than ``count``), of ``n / dispersion`` items."""
     above, rest = ((x / dispersion + 0.5) for x in (count - 0.5, n - count + 0.5))
     return betainc(rest, above, 1 - psi) if rest > 0 else np.ones_like(psi)
 
 
 def at_most(q: float, x1: ArrayLike, x2: ArrayLike, n: float) -> FloatArray:
-    """P(p1 - p2 <= q) of tables with ``x1`` and ``x2`` items that one alone got right."""
+    """P(p1 - p2 <= q), where one alone got ``x1`` and ``x2`` items right."""
     first, second = np.atleast_1d(x1) + 1.0, np.atleast_1d(x2) + 1.0
     rest = np.maximum(n + 2 - first - second, 0) + 2
     kink = betainc(first + second, rest, min(abs(q), 1.0))  # where the argument is clipped
@@ -299,7 +271,7 @@ def at_most(q: float, x1: ArrayLike, x2: ArrayLike, n: float) -> FloatArray:
 
 
 def _at_most_half(x1: FloatArray, x2: FloatArray) -> FloatArray:
-    """P(p1 <= p2) of tables with ``x1 >= x2`` items that one alone got right."""
+    """P(p1 <= p2), where one alone got ``x1 >= x2`` items right."""
     return np.minimum(betainc(x1 + 1, x2 + 1, 0.5), 0.5)  # rounding errors may pass the bound
 
 
@@ -311,8 +283,8 @@ def _averaged(x_a: ArrayLike, x_b: ArrayLike, n: ArrayLike) -> FloatArray:
     .. math:: \frac1m \sum_{k=0}^{m-1} I_{1/2}(d + k + 1, k + 1) = \frac{(d^2 + d + 2m)\,
               I_{1/2}(h, m + 1) - d\, 2^{-h-m} / B(h, m + 1)}{2m}
 
-    because :math:`I_{1/2}(d + k + 1, k + 1)` is the probability that a symmetric random walk lies
-    above d after d + 2k + 1 steps, and the square of what exceeds d grows by a multiple of it.
+    because a symmetric random walk lies above d after d + 2k + 1 steps with probability
+    :math:`I_{1/2}(d + k + 1, k + 1)`, and the square of its excess grows by a multiple of it.
     """
     d, m = np.subtract(x_a, x_b), _numbers(x_a, x_b, n)
     h = d + m + 1
@@ -322,15 +294,15 @@ def _averaged(x_a: ArrayLike, x_b: ArrayLike, n: ArrayLike) -> FloatArray:
 
 
 def _numbers(x_a: Any, x_b: Any, n: Any) -> Any:
-    """How many tables have these margins."""
+    """Numbers of tables with these margins."""
     return np.floor(np.minimum(x_a, x_b) - np.maximum(0.0, x_a + x_b - n) + SLACK) + 1
 
 
 def _tables(count: float) -> tuple[FloatArray, FloatArray]:
-    """Items that B alone may have got right, equally probable, and their weights.
+    """Numbers of items that B alone may have got right, equally probable, and their weights.
 
-    All but the first are an integral over the root of these numbers, where the integrand is
-    smooth: the midpoint rule backwards, with its first correction (Euler and Maclaurin).
+    Above 64 an integral over their root, where the integrand is smooth (midpoint rule with the
+    first Euler-Maclaurin correction).
     """
     if count <= _TABLES:
         return np.arange(count), np.full(int(count), 1 / count)

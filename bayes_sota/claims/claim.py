@@ -1,13 +1,11 @@
-r"""A claim that A outperforms B, from two reported numbers: the base of both laws.
+"""A claim that A outperforms B, from two reported numbers: the base of both laws.
 
-What papers leave out, the *unknown*, is the congruence of two accuracies, or the correlation of the
-cases of two means. A subclass says what P(false) is at a value of the unknown, and which values
-are possible; where the unknown is not known, everything is averaged over them: P(false), the number
-of items, power, and the probability after the best of several tries.
+Papers leave out the *unknown*: the congruence of two accuracies, or the correlation of the cases of
+two means. A subclass gives P(false) at a value of the unknown; everything is averaged over it.
 
-A fresh test set makes the claim where P(false) is at most a level. Given the true difference that
-has a probability close to a normal one, the power; *assurance* averages it over what the observed
-items leave open about the truth. ``tests/claims/test_planning.py`` counts simulated claims.
+A fresh test set makes the claim where its P(false) is at most a level. The probability of that, the
+power, is close to a normal one; *assurance* averages it over the posterior of the truth.
+``tests/claims/test_planning.py`` counts simulated claims.
 """
 
 from abc import ABC, abstractmethod
@@ -40,7 +38,7 @@ Congruence = float | Literal["min", "max", "independent"] | None
 
 
 class Domain(NamedTuple):
-    """Odds ratios of pairs whose accuracies differ by .02 at most: median, 5 % and 95 %."""
+    """Odds ratios of pairs whose accuracies differ by at most 0.02: median, 5 % and 95 %."""
 
     odds_ratio: float
     low: float
@@ -57,7 +55,7 @@ DOMAINS = {
 
 
 def gauss(count: int, low: float = 0.0, high: float = 1.0) -> tuple[FloatArray, FloatArray]:
-    """Nodes between two ends and their weights, which sum to 1 (Gauss-Legendre)."""
+    """Gauss-Legendre nodes between two ends, and weights that sum to 1."""
     x, weights = _legendre(count)
     return low + (high - low) * (x + 1) / 2, weights / 2
 
@@ -81,11 +79,11 @@ class Claim(ABC):
     @property
     @abstractmethod
     def ends(self) -> tuple[float, float]:
-        """Least and largest value of the unknown."""
+        """Range of the unknown."""
 
     @property
     def typical(self) -> tuple[float, float, float] | None:
-        """Typical values of the unknown: median, and ends of the 90 % range; None if not known."""
+        """Typical values of the unknown, if known: median, and ends of the 90 % range."""
         return None
 
     @property
@@ -95,7 +93,7 @@ class Claim(ABC):
 
     @property
     def value(self) -> float | None:
-        """The unknown: known, typical, or without effect; None where it is averaged over."""
+        """The unknown where it is known, typical, or without effect."""
         if self.known is not None:
             return self.known
         if self.typical:
@@ -104,12 +102,11 @@ class Claim(ABC):
 
     @property
     def is_open(self) -> bool:
-        """Whether something that matters is not known."""
+        """Whether the unknown matters and is not known."""
         return self.known is None and self.ends[0] < self.ends[1]
 
     @property
     def assumption(self) -> str:
-        """How the unknown is known: given, averaged over or not needed."""
         if self.known is not None:
             return "given"
         return "averaged" if self.is_open else "not needed"
@@ -140,7 +137,7 @@ class Claim(ABC):
 
     @abstractmethod
     def best_of(self, tries: tuple[float, float]) -> Sequence[float] | FloatArray:
-        """P(false) if A is the best of so many tries, by a law that is right about their ratio."""
+        """P(false) of one and of several tries, by a law that is right about their ratio."""
 
     def assumed(self, count: int = _NODES) -> tuple[FloatArray, FloatArray]:
         """Values of the unknown and their probabilities."""
@@ -154,14 +151,14 @@ class Claim(ABC):
         return float(weights @ self.at(unknown, n))
 
     def p_range(self) -> tuple[float, float]:
-        """Least and largest P(false) over all that is plausible; twice the same if it is known."""
+        """Least and largest P(false) over the plausible unknown."""
         if not self.is_open:
             return (self.p_false(),) * 2
         low, high = self.at(self.plausible[::-1]).tolist()
         return low, high
 
     def size_range(self, level: float = 0.05) -> tuple[int | None, int | None]:
-        """``size`` with the most and with the least favourable value of what is plausible."""
+        """``size`` at the most and at the least favourable plausible value."""
         low, high = self.plausible[::-1] if self.is_open else (self.known, self.known)
         return replace(self, known=low).size(level), replace(self, known=high).size(level)
 
@@ -171,24 +168,18 @@ class Claim(ABC):
         return np.column_stack([unknown, self.at(unknown)])
 
     def needed(self, level: float, at: Callable[[Any], Any] | None = None) -> float | None:
-        """Least value of the unknown at which P(false) is ``level`` at most; None at no value.
-
-        P(false) is ``at`` of the value; default ``self.at``.
-        """
+        """Least value of the unknown at which P(false) is at most ``level``, or None."""
         (low, high), at = self.ends, at or self.at
         place = partial(np.interp, xp=[0, _CELLS], fp=[low, high])
         cell = bisect_left(range(_CELLS + 1), True, key=lambda k: bool(at(place(k)) <= level))
         return float(place(cell)) if cell <= _CELLS else None
 
     def rope(self, half_width: float) -> dict[str, float]:
-        """Probabilities that A is better by more than this, that both are equivalent, that B is."""
+        """As ``rope_of``."""
         return rope_of(self.difference_at_most, half_width)
 
     def size(self, level: float = 0.05) -> int | None:
-        """Items from which the same claim is false with probability ``level`` at most.
-
-        None where no test set is large enough.
-        """
+        """Items from which P(false) of the same numbers is at most ``level``, or None."""
         LEVEL.check(level, "level")
         return smallest(lambda n: self.p_false(n) <= level)
 
@@ -203,8 +194,7 @@ class Claim(ABC):
     def assured_size(self, level: float = 0.05, assurance: float = 0.8) -> int | None:
         """Fresh items that make the claim with this probability, after what was observed.
 
-        None where no number does: not even endless items make it more probable than that A is
-        better, ``1 - p_false()``.
+        None where even endless items do not: they make it with probability ``1 - p_false()``.
         """
         LEVEL.check(level, "level")
         ASSURANCE.check(assurance, "assurance")
@@ -221,8 +211,8 @@ class Claim(ABC):
     def p_false_of_best(self, tries: float, single: float | None = None) -> float:
         """P(false) if A is the best of several tries of equal skill.
 
-        ``single`` is P(false) of one try; default ``p_false()``. What the tries add to the log odds
-        of ``best_of`` is added to its log odds.
+        ``single`` is P(false) of one try, default ``p_false()``; the tries add to its log odds what
+        they add to those of ``best_of``.
         """
         TRIES.check(tries, "tries")
         single = self.p_false() if single is None else single
@@ -233,14 +223,14 @@ class Claim(ABC):
 
 
 def rope_of(at_most: Callable[[float], float], half_width: float) -> dict[str, float]:
-    """Probabilities of a difference on both sides of a region around 0 and in it, by its cdf."""
+    """Probabilities, by the cdf of a difference, above, in and below a region around 0."""
     above, below = max(1 - at_most(half_width), 0.0), max(at_most(-half_width), 0.0)
     inside = max(1 - above - below, 0.0)
     return {"half_width": half_width, "a_better": above, "equivalent": inside, "b_better": below}
 
 
 def smallest(enough: Callable[[int], Any]) -> int | None:
-    """Smallest number of items from which a condition holds, None where no number is enough."""
+    """Smallest number of items from which a condition holds, or None."""
     found = 2 + bisect_left(range(2, MOST_ITEMS), True, key=lambda n: bool(enough(n)))
     return found if found < MOST_ITEMS else None
 
@@ -248,13 +238,16 @@ def smallest(enough: Callable[[int], Any]) -> int | None:
 def checked_pair(
     a: ArrayLike, b: ArrayLike, n: ArrayLike, what: str, bounds: tuple[float, float] | None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Numbers of the winner and of the other, and of items, as arrays; or an error."""
+    """Both numbers, and the numbers of items, as arrays."""
     of_a, of_b, size = (np.asarray(x, np.float64) for x in (a, b, n))
-    allowed = Range(*bounds or (-np.inf, np.inf))
+    allowed = Range(*bounds or (-np.inf, np.inf), percent=what != "mean")
     for value in (of_a, of_b):
         wrong = value[~((value >= allowed.low) & (value <= allowed.high) & np.isfinite(value))]
         if wrong.size:
-            raise allowed.refusal(what, f"{wrong[0]:g}", wrong[0])
+            error = allowed.refusal(what, f"{wrong[0]:g}", wrong[0])
+            signs = "percent needs its sign (7.5%), a distance a minus sign (-7.5) and its SDs"
+            error.fix = signs * (what == "mean")
+            raise error
     if np.any(of_a < of_b):
         minus = ", or write both with a minus sign where lower is better" * (what == "mean")
         below = f"A is the reported winner, but its {what} is below B's"
@@ -265,14 +258,7 @@ def checked_pair(
 
 
 def congruence_bounds(accuracy_a: ArrayLike, accuracy_b: ArrayLike) -> tuple[Any, Any]:
-    """Least and largest share of items that both can have right, given their accuracies.
-
-    Examples
-    --------
-    >>> low, high = congruence_bounds(0.90, 0.88)
-    >>> round(float(low), 2), float(high)
-    (0.78, 0.88)
-    """
+    """Least and largest share of items that both can have right."""
     a, b = np.asarray(accuracy_a, np.float64), np.asarray(accuracy_b, np.float64)
     high = np.minimum(a, b)  # where A has all items right both ends are the same number
     return np.minimum(np.maximum(0.0, np.round(a + b - 1, 14)), high), high
@@ -305,7 +291,7 @@ def congruence_of_odds_ratio(
 
 
 def congruence_at(accuracy_a: FloatArray, accuracy_b: FloatArray, congruence: Any) -> FloatArray:
-    """Congruence that is known, at a bound or of independent mistakes, for each pair."""
+    """Congruence of each pair: known, at a bound, or of independent mistakes."""
     low, high = congruence_bounds(accuracy_a, accuracy_b)
     if isinstance(congruence, str):
         known_at = {"min": low, "max": high, "independent": accuracy_a * accuracy_b}

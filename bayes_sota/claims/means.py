@@ -4,17 +4,17 @@ r"""Probability that "A outperforms B" is false, from two reported means of case
           \frac{\hat\mu_B - \hat\mu_A}{\sqrt{s_A^2 + s_B^2 - 2 r s_A s_B}}\Big)
 
 with the Student cdf (*Claims Reloaded*, after Christodoulou et al. 2025, arXiv 2505.04720; its
-text says quantile). The correlation r between the two methods' cases is hardly ever reported:
-known, or averaged. If A is the best of K tries of equal skill,
+text says quantile) and r the correlation of the two methods' cases. If A is the best of K tries of
+equal skill,
 
 .. math:: P(\mu_A \le \mu_B) = E_t\, \Phi\!\Big(\frac{t\, \sigma_A - (\hat\mu_A - \hat\mu_B)}
           {\sqrt{\sigma^2 - \sigma_A^2}}\Big), \quad
           \sigma_A^2 = \frac{(1 - r^+) s_A^2}{n}, \quad
           \sigma^2 = \frac{s_A^2 + s_B^2 - 2 r s_A s_B}{n}
 
-with t the largest of K standard normal variables, averaged over the posterior of both standard
-deviations, as the t law is. ``tests/claims/test_means.py`` compares with SciPy's paired t test and
-with quadrature, ``tests/claims/test_best_of.py`` with simulated tries.
+with t the largest of K standard normal variables, averaged over the posterior of the standard
+deviations. ``tests/claims/test_means.py`` compares with SciPy's paired t test and quadrature,
+``tests/claims/test_best_of.py`` with simulated tries.
 """
 
 from dataclasses import dataclass
@@ -34,15 +34,7 @@ _LEAST_SPREAD = 1e-200
 
 
 def imputed_sd(mean: float) -> float:
-    """Standard deviation of cases from their mean, ``2/3 mean (1 - mean)``: a rule of thumb.
-
-    The literature uses a polynomial of second order, whose coefficients are not known.
-
-    Examples
-    --------
-    >>> round(imputed_sd(0.9), 3)
-    0.06
-    """
+    """A rule of thumb: the literature's polynomial of second order has unknown coefficients."""
     return 2 / 3 * mean * (1 - mean)
 
 
@@ -57,29 +49,25 @@ class Means(Claim):
     n : int
         Number of cases.
     known : float, optional
-        Correlation of the two methods' cases. Default: averaged, uniform over 0 to 1.
+        Correlation of the two methods' cases. Default: averaged over 0 to 1.
     sd : (float, float), optional
-        Standard deviations of A's and of B's cases. Where neither these nor ``sd_difference`` are
-        reported they are imputed by ``imputed_sd``.
+        SDs of A's and of B's cases. Without these and ``sd_difference`` they are imputed as
+        ``2/3 mean (1 - mean)``, a rule of thumb for Dice.
     sd_difference : float, optional
-        Standard deviation of the differences of cases, where it is known.
+        SD of the differences of cases.
     bounds : (float, float), optional
         Range of a case; None for an unbounded metric.
 
     Raises
     ------
     InputError
-        A below B, standard deviations that are negative or impossible for a bounded mean,
-        a correlation outside [-1, 1], fewer than two cases.
+        A below B, negative or impossible SDs, a correlation outside [-1, 1], fewer than two cases.
 
     Examples
     --------
     >>> claim = Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1))
     >>> round(claim.p_false(), 3), round(claim.needed(0.05), 3), claim.size(0.05)
     (0.141, 0.819, 281)
-    >>> known = Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1), known=0.7)
-    >>> [round(known.p_false_of_best(k), 3) for k in (1, 10)], known.powered_size()
-    ([0.1, 0.401], 373)
     """
 
     sd: tuple[float, float] | None = None
@@ -121,21 +109,19 @@ class Means(Claim):
 
     @property
     def spreads(self) -> tuple[float, float]:
-        """Standard deviations of A's and of B's cases."""
+        """SDs of A's and of B's cases."""
         return self.sd or (imputed_sd(self.a), imputed_sd(self.b))
 
     @property
     def imputed(self) -> bool:
-        """Whether nothing is known of how the cases vary."""
         return self.sd is None and self.sd_difference is None
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Least and largest correlation; nothing is unknown where the differences are known."""
         return (0.0, 1.0) if self.sd_difference is None else (0.0, 0.0)
 
     def _spread(self, unknown: ArrayLike) -> FloatArray:
-        """Standard deviation of the paired differences over cases."""
+        """SD of the paired differences."""
         r = np.asarray(unknown, np.float64)
         if self.sd_difference is not None:
             return np.full(r.shape, self.sd_difference)
@@ -145,25 +131,24 @@ class Means(Claim):
     def at(
         self, unknown: ArrayLike, n: float | None = None, gap: ArrayLike | None = None
     ) -> FloatArray:
-        """P(false) at correlations, also of another ``gap``; equal means stay a toss-up."""
+        """Also of another ``gap``; equal means stay a toss-up."""
         n, gap = n or self.n, np.asarray(self.a - self.b if gap is None else gap)
         t = np.sqrt(n) * gap / np.maximum(self._spread(unknown), _LEAST_SPREAD)
         return np.asarray(stdtr(n - 1, -t))
 
     def difference_at_most(self, q: float) -> float:
-        """Student's t."""
         unknown, weights = self.assumed()
         return float(weights @ self.at(unknown, gap=self.a - self.b - q))
 
     def truth(self, unknown: FloatArray) -> Truth:
-        """Difference in standard deviations of the differences."""
+        """Difference in SDs of the differences."""
         spread = self._spread(unknown)
         if not spread.all():
             raise InputError("cases that all differ by the same amount need no planning")
         return ((self.a - self.b) / spread,)
 
     def left_open(self, unknown: float, levels: FloatArray) -> Truth:
-        """The same at levels of the standard deviation and of the difference given it."""
+        """``truth`` at levels of the SD, and of the difference given it."""
         scale = np.sqrt((self.n - 1) / chdtri(self.n - 1, levels))[:, None]
         of_one = self.truth(np.array([unknown]))[0][0]
         return (of_one / scale + ndtri(levels)[None, :] / np.sqrt(self.n),)
@@ -176,10 +161,8 @@ class Means(Claim):
         return ndtr(centre / np.sqrt(1 + limit**2 / 2 / freedom))
 
     def draw(self, size: int, rng: np.random.Generator) -> dict[str, dict[str, FloatArray]]:
-        r"""Posterior draws, flat in d and log sigma, and differences of fresh cases.
-
-        With s the standard deviation of the differences of cases at a draw's correlation,
-        :math:`\hat d \mid d, \sigma \sim N(d, \sigma^2 / n)` and
+        r"""Posterior draws, flat in d and log sigma, and differences of fresh cases:
+        :math:`\hat d \mid d, \sigma \sim N(d, \sigma^2 / n)`,
         :math:`(n - 1) s^2 / \sigma^2 \sim \chi^2_{n-1}`.
         """
         r = rng.uniform(*self.ends, size) if self.is_open else np.full(size, self.known or 0.0)

@@ -1,9 +1,6 @@
-r"""Claims as plain ``pm.Model``: reported accuracies, and differences of cases.
+"""Claims as plain ``pm.Model``, to extend or to let several claims share parameters.
 
-Without anything else they are closed forms (``bayes_sota.claims.accuracies``,
-``bayes_sota.claims.means``): the flat Dirichlet prior of the cells (both right, A alone, B alone,
-none), and Student's t of paired means. As models they can be extended, and several claims can share
-what they have in common. ``tests/claims/test_models.py`` compares with the closed forms.
+``tests/claims/test_models.py`` compares with the closed forms.
 """
 
 from collections.abc import Sequence
@@ -37,17 +34,16 @@ def build_model(
         p_i \sim Dirichlet(1, 1, 1, 1), \quad
         (x_{A}, x_{B}) \mid p \sim \sum_{x_{11}} Multinomial(n_i, p_i)
 
-    P(difference <= 0) is ``false_claim_probability``, whether the congruence is known or not.
+    P(difference <= 0) is ``false_claim_probability``.
 
     Parameters
     ----------
     accuracy_a, accuracy_b : array_like, shape (claims,)
-        Reported accuracies of winner and other; the nearest whole numbers of correct answers count.
+        Taken as the nearest whole numbers of items.
     n_test : array_like of int, shape (claims,) or a number
     congruence : array_like, shape (claims,), optional
-        Share of items that both got right, NaN where it is not known. Default: known nowhere.
+        Share of items that both got right, NaN where not known. Default: known nowhere.
     names : sequence of str, optional
-        Default "1", "2", ...
 
     Returns
     -------
@@ -58,17 +54,11 @@ def build_model(
     Raises
     ------
     InputError
-        What ``false_claim_probability`` refuses.
-
-    Notes
-    -----
-    The sum over :math:`x_{11}` is padded to the longest one: its cost grows as claims times the
-    largest number of wrong answers of a claim.
+        As in ``false_claim_probability``.
 
     Examples
     --------
-    >>> model = build_model(
-    ...     [0.90, 0.85], [0.88, 0.80], [500, 200], [np.nan, 0.75], names=["first", "second"])
+    >>> model = build_model([0.90, 0.85], [0.88, 0.80], [500, 200], [np.nan, 0.75])
     >>> model.named_vars_to_dims["difference"]
     ('claim',)
     """
@@ -96,7 +86,6 @@ def build_model(
 
 
 def _reported_counts(a: ArrayLike, b: ArrayLike, n: ArrayLike, congruence: Any) -> FloatArray:
-    """Whole numbers of ``COUNTS``, shape (claims, 4)."""
     numbers = (a, b, n, np.nan if congruence is None else congruence)
     arrays = [np.atleast_1d(np.asarray(x, np.float64)) for x in numbers]
     if len({x.shape for x in arrays} - {(1,)}) > 1 or any(x.ndim != 1 for x in arrays):
@@ -113,18 +102,16 @@ def _reported_counts(a: ArrayLike, b: ArrayLike, n: ArrayLike, congruence: Any) 
 
 
 def counts_logp(counts: Any, cells: Any) -> Any:
-    r"""Log likelihood of reported counts, as a function of tensors, for models of your own.
+    """Log likelihood of reported counts, as a function of tensors, for models of your own.
 
-    Where the number that both got right is not known it is summed out. All tables with the same
-    margins share :math:`p_{10}^{x_A} p_{01}^{x_B} p_{00}^{n - x_A - x_B}`; only
-    :math:`e^{\psi x_{11}}` and the number of ways differ.
+    Where the number that both got right is not known, it is summed out.
 
     Parameters
     ----------
     counts : tensor, shape (claim, 4)
-        As in ``COUNTS``: correct answers of A and of B, of both (-1 where not known), and items.
+        Correct answers of A, of B and of both (-1 where not known), and items.
     cells : tensor, shape (claim, 4)
-        Probabilities of ``OUTCOMES``.
+        Probabilities that both are right, A alone, B alone, and none.
 
     Returns
     -------
@@ -166,7 +153,7 @@ def build_case_differences(differences: ArrayLike, names: Sequence[str] | None =
     .. math::
         x_c \sim N(d, \sigma), \quad d \sim N(0, 10 s), \quad \log(\sigma / s) \sim N(0, 5)
 
-    with s the standard deviation of the differences as unit: the claim is about the mean.
+    with s the standard deviation of the differences.
 
     Parameters
     ----------

@@ -1,22 +1,19 @@
 r"""The difference of two methods that were named beforehand, without draws.
 
 Answers with one run, items independent, have the flat Dirichlet posterior of their table
-(``claims.accuracies``); everything else is a sum of independent Student t parts
-(``items.student``).
-
+(``claims.accuracies``); everything else is a sum of Student t parts (``items.student``).
 ``tests/claims/test_gate.py`` compares with closed forms and with draws.
 
-A pilot also shows how many items and runs a claim needs. Its n items, each answered R times by two
-methods, give the variance V of their difference, with its tasks, clusters and
-weights, and the part :math:`V_r` of it that runs make. Other numbers of items and runs, of the same
-tasks and clusters, have the variance
+A pilot of n items, each answered R times, gives the variance V of the difference, and the part
+:math:`V_r` of it that runs make. Other numbers of items and runs, of the same tasks and clusters,
+have the variance
 
 .. math:: V(n', R') = \frac{n}{n'} \Big(V - V_r + V_r \frac{R}{R'}\Big)
 
-(Miller 2024, arXiv 2411.00640, power analysis, for independent items), and a gap g is claimed with
-the power 1 - b, at a probability of at most a that it is false, from :math:`V(n', R') = g^2 /
-(z_{1-a} + z_{1-b})^2` on. ``tests/claims/test_pilot.py`` compares with simulation,
-``tests/calibration/pilots.py`` with real answers.
+(Miller 2024, arXiv 2411.00640, for independent items). A gap g is claimed with power 1 - b, at a
+P(false) of at most a, once :math:`V(n', R') \le g^2 / (z_{1-a} + z_{1-b})^2`.
+``tests/claims/test_pilot.py`` compares with simulation, ``tests/calibration/pilots.py`` with real
+answers.
 """
 
 from collections.abc import Sequence
@@ -43,14 +40,8 @@ RUNS = (1, 2, 3, 5, 10, 20)
 class PairLaw:
     """Posterior of the first less the second of two methods; larger is better.
 
-    Attributes
-    ----------
-    centre, observed : float
-        Centre of the posterior, and difference of the scores.
-    parts : sequence of (float, float)
-        Variance of the difference, and degrees of freedom, of each part.
-    table : (float, float, int) or None
-        Items that the first alone and the second alone got right, and all, where these tell.
+    ``parts`` are variances and degrees of freedom; ``table``, where given, the items that the first
+    alone and the second alone got right, and all, which then are the law.
     """
 
     centre: float
@@ -59,20 +50,18 @@ class PairLaw:
     table: tuple[float, float, int] | None = None
 
     def at_most(self, q: float) -> float:
-        """Probability that the difference is at most ``q``."""
         if self.table is not None:
             return float(at_most(q, *self.table)[0])
         return student_below(q - self.centre, self.parts)
 
     def sd(self) -> float:
-        """Standard deviation, infinite of a Student t part with few degrees of freedom."""
+        """Infinite with two degrees of freedom or fewer."""
         if self.table is not None:
             first, second, n = self.table
             return float((((first + second + 2) / (n + 4) - self.centre**2) / (n + 5)) ** 0.5)
         return float(sum(v * nu / (nu - 2) if nu > 2 else np.inf for v, nu in self.parts) ** 0.5)
 
     def interval(self, prob: float) -> tuple[float, float]:
-        """Equal-tailed interval."""
         step = sum(variance for variance, _ in self.parts) ** 0.5
         if not step:
             return self.centre, self.centre
@@ -90,8 +79,7 @@ class PairLaw:
     def more_items(self, limit: float, prob: float, size: float) -> float | None:
         """Further items after which the interval leaves out the limit, if the difference stays.
 
-        ``size`` is the number available, of items, runs or tasks. None where the interval leaves it
-        out already, and where it would take too many.
+        ``size`` is their number now, of items, runs or tasks. None if none or too many are needed.
         """
         low, high = self.interval(prob)
         lead = self.centre - limit
@@ -111,7 +99,7 @@ def chosen_pair(outcomes: Outcomes, pair: tuple[str, str]) -> Outcomes:
 
 
 def law_of_pair(both: Outcomes, first: str, every: Outcomes | None = None) -> PairLaw:
-    """Law of what one of two methods has more than the other; ``every`` has anchors."""
+    """Law of the first of two methods less the other; ``every`` has anchors."""
     data = complete(both)[0]
     law, place, table = student_law(data), both.names.index(first), None
     order = [place, 1 - place]
@@ -139,16 +127,12 @@ class Pilot:
         Observed: the first minus the second.
     n_items, n_runs : int
         Size of the pilot; the fewest runs where items differ.
-    of_items : float
-        Variance of the difference that items would have with endless runs, times their number.
-    of_runs : float or None
-        What a single run adds to it; None where the pilot has one run, which then is in
-        ``of_items``.
+    of_items, of_runs : float
+        Variance of the difference on one item with endless runs, and what a single run adds; None
+        where the pilot has one run.
     freedom : float
-        Degrees of freedom of these variances: clusters, or items, but one for each task; fewer
-        where clusters differ in size.
+        Degrees of freedom of these variances.
     are_shares : bool
-        Whether the difference is one of shares, which is said in points.
     """
 
     pair: tuple[str, str]
@@ -171,10 +155,8 @@ class Pilot:
 
         Examples
         --------
-        >>> rng = np.random.default_rng(0)
-        >>> right = rng.random((400, 2, 3)) < [[0.8] * 3, [0.7] * 3]
-        >>> answers = Outcomes(right.mean(axis=2), n_runs=3, names=["a", "b"])
-        >>> pilot = Pilot.of(answers)
+        >>> right = np.random.default_rng(0).random((400, 2, 3)) < [[0.8] * 3, [0.7] * 3]
+        >>> pilot = Pilot.of(Outcomes(right.mean(axis=2), n_runs=3, names=["a", "b"]))
         >>> pilot.n_runs, round(pilot.standard_error(400, 3), 3), round(pilot.share_of_runs, 1)
         (3, 0.016, 1.0)
         """
@@ -196,10 +178,7 @@ class Pilot:
 
     @property
     def known_to(self) -> float:
-        """How far off, relatively, a standard error is in nine of ten pilots at most.
-
-        For normal sums of clusters, whose variance is a chi-square with these degrees of freedom.
-        """
+        """Relative error of a standard error that nine of ten pilots do not exceed (chi-square)."""
         return float(ndtri(0.95) / np.sqrt(2 * self.freedom))
 
     @property
@@ -210,13 +189,12 @@ class Pilot:
         return self.of_runs / self.n_runs / self.variance(self.n_runs)
 
     def variance(self, n_runs: int) -> float:
-        """Variance of the difference on one item with ``n_runs`` runs."""
+        """Variance of the difference on one item."""
         if self.of_runs is None and n_runs != 1:
             raise InputError("a pilot with one run of each item cannot show what more would add")
         return self.of_items + (self.of_runs or 0.0) / n_runs
 
     def standard_error(self, n_items: int, n_runs: int) -> float:
-        """Standard error of the difference on ``n_items`` items with ``n_runs`` runs each."""
         return float((self.variance(n_runs) / n_items) ** 0.5)
 
     def needed(self, gap: float, n_runs: int, *, level: float = 0.05, power: float = 0.8) -> int:

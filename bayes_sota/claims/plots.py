@@ -1,6 +1,5 @@
-"""Figures of claims: the curve over what is not reported, and forests.
+"""Figures of claims: the curve over the unknown, and forests.
 
-Draws reports and results, and computes nothing but intervals;
 ``tests/claims/test_claim_figures.py`` reads the artists back.
 """
 
@@ -10,8 +9,7 @@ from typing import Any
 import numpy as np
 from arviz_plots import PlotCollection
 
-from bayes_sota.claims.summary import UNKNOWN
-from bayes_sota.claims.summary_methods import unit_of
+from bayes_sota.claims.summary import UNKNOWN, unit_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import COLORS, Panel, make_ticks, plot_forest, plot_lines, title_figure
 from bayes_sota.core.tables import Report
@@ -22,7 +20,7 @@ _MOST_CLAIMS, _MOST = 60, 40  # rows of claims; of methods or pairs
 
 
 def plot_claim(report: Report, **pc_kwargs: Any) -> PlotCollection:
-    """Draw the probability that a claim is false over all that is possible.
+    """Draw the probability that a claim is false over all values of the unknown.
 
     Parameters
     ----------
@@ -59,12 +57,12 @@ def plot_claim(report: Report, **pc_kwargs: Any) -> PlotCollection:
 
 
 def plot_claims(report: Report, **pc_kwargs: Any) -> PlotCollection:
-    """Draw the claims of a review, the most doubtful first: P(false) as a dot, its range as a bar.
+    """Draw the 60 most doubtful claims: P(false) with its range, grey if supported.
 
     Parameters
     ----------
     report : Report
-        From ``claims_table``. The 60 most doubtful claims are drawn; supported ones are grey.
+        From ``claims_table``.
     **pc_kwargs
         As in ``make_collection``.
 
@@ -95,9 +93,7 @@ def plot_claims(report: Report, **pc_kwargs: Any) -> PlotCollection:
 
 
 def plot_methods(report: Report, **pc_kwargs: Any) -> PlotCollection:
-    """Draw mean and interval of every method's skill, best score first.
-
-    Methods that can be distinguished from the winner are grey.
+    """Draw each method's mean and interval; grey ones can be distinguished from the winner.
 
     Parameters
     ----------
@@ -109,7 +105,7 @@ def plot_methods(report: Report, **pc_kwargs: Any) -> PlotCollection:
     Examples
     --------
     >>> from bayes_sota import Outcomes
-    >>> from bayes_sota.claims.summary_methods import report_methods
+    >>> from bayes_sota.claims import report_methods
     >>> answers = Outcomes(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
     >>> figure = plot_methods(report_methods(answers, random_seed=0), backend="none")
     >>> figure.viz["figure_title"].item()["string"]
@@ -138,10 +134,7 @@ def plot_methods(report: Report, **pc_kwargs: Any) -> PlotCollection:
 
 
 def plot_pairs(report: Report, **pc_kwargs: Any) -> PlotCollection:
-    """Draw differences of methods with their intervals, 0, and the margin of a gate.
-
-    At most 40 pairs are drawn, the first; those that cannot be distinguished, adjusting for all of
-    them, are grey.
+    """Draw the first 40 differences with their intervals, 0, and a margin; undecided ones are grey.
 
     Parameters
     ----------
@@ -176,12 +169,10 @@ def plot_pairs(report: Report, **pc_kwargs: Any) -> PlotCollection:
 
 
 def _title(panel: Panel, text: str, count: int = 0, most: int = _MOST) -> None:
-    """Title with the finding, and a line that says so if only the first rows are drawn."""
     lines = [*wrap(text, _WIDE), *[f"the first {most} are drawn"] * (count > most)]
     title_figure(panel.collection, "\n".join(lines))
 
 
 def _mark(panel: Panel, place: float, text: str) -> None:
-    """A vertical line with its text above the first row."""
     panel.vline(f"line_{text.split()[0]}", place, COLORS["dark"])
     panel.text(f"text_{text.split()[0]}", place, 0.75, f" {text}")

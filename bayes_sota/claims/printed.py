@@ -1,19 +1,17 @@
 r"""Claims whose numbers are printed, and therefore rounded.
 
-Accuracies: with the flat prior all tables of n items are equally probable, so
-that the printed numbers leave
+Accuracies: the flat prior makes all tables of n items equally probable, so that the printed numbers
+leave
 
 .. math:: P(x_A, x_B \mid \text{printed}) \propto T(x_A, x_B), \quad x_A \ge x_B
 
-with T the number of tables with these margins, for all counts that round to the printed numbers.
-An accuracy that no count gives is impossible (the GRIM check of Brown & Heathers 2017, doi
-10.1177/1948550616673876).
-``tests/claims/test_accuracies.py`` compares with all tables, one by one.
+with T the number of tables with these margins. An accuracy that no count gives is impossible (the
+GRIM check of Brown & Heathers 2017, doi 10.1177/1948550616673876).
+``tests/claims/test_accuracies.py`` compares with all tables.
 
 Means: both are uniform within half a unit of their last digit and the bounds of a case, with A's
-not below B's. Their difference has a density that is linear between its corners, over which
-P(false) is averaged; standard deviations are taken as they are. ``tests/claims/test_means.py``
-compares with simulation.
+not below B's. The density of their difference is linear between its corners.
+``tests/claims/test_means.py`` compares with simulation.
 """
 
 from collections.abc import Sequence
@@ -59,11 +57,10 @@ def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, str], list[str]]:
 
 
 def sds_as_shares(sds: Sequence[float], in_percent: bool | None) -> tuple[list[float], list[str]]:
-    """Standard deviations beside means as shares, and a note where they are taken as percent.
+    """Standard deviations as shares, and a note where they are taken as percent.
 
-    They are in percent where the means are, or one exceeds 1; not those written with a sign.
-    Beside means in percent, those below 1 may be either. Beside means in another unit, None, they
-    stay as they are.
+    They are where the means are, or where one exceeds 1. Beside means in another unit
+    (``in_percent`` is None) they stay as they are.
 
     Examples
     --------
@@ -84,15 +81,7 @@ def sds_as_shares(sds: Sequence[float], in_percent: bool | None) -> tuple[list[f
 
 @dataclass(frozen=True)
 class Printed:
-    """Probability that a claim is false, over all numbers that print alike.
-
-    Attributes
-    ----------
-    p_false : float
-        Averaged over these numbers.
-    lowest, highest : float
-        Over these numbers, under the same assumption about the congruence or the correlation.
-    """
+    """P(false) averaged over all numbers that print alike, and its range over them."""
 
     p_false: float
     lowest: float
@@ -107,12 +96,10 @@ def reported_claim(
     Parameters
     ----------
     accuracy_a, accuracy_b : str or float
-        As printed; text keeps its digits ("0.90" has two). Both have the digits of the longer one,
-        whose zeros may be lost. A has at least as many right as B, also where both print alike.
+        As printed ("0.90" has two digits); both have the digits of the longer one.
     n_test : int
-        Number of items.
     congruence : float, optional
-        Known share of items that both got right, clipped to the bounds of each pair of counts.
+        Share of items that both got right, clipped to the bounds of each pair of counts.
 
     Raises
     ------
@@ -157,7 +144,7 @@ def reported_claim(
 
 
 def _counts(low: float, high: int) -> tuple[FloatArray, FloatArray]:
-    """All counts between two ends, or nodes for them, and how many each stands for."""
+    """Counts between two ends, or nodes for them, and how many each stands for."""
     size = high - low + 1
     if size <= _WHOLE:
         whole = np.arange(np.ceil(low), high + 1, dtype=np.float64)
@@ -175,9 +162,9 @@ def reported_means(
     ----------
     claim : Means
     printed : (str, str)
-        The two means as printed. Both have the digits of the longer one.
+        As printed; both have the digits of the longer one.
     correlation : float, optional
-        Correlation of the cases; default what the claim assumes.
+        Correlation of the cases; default as the claim assumes.
 
     Examples
     --------

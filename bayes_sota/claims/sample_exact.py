@@ -1,8 +1,7 @@
 """Claims with an exact posterior, as independent draws in the one schema.
 
-The closed form of ``p_false`` is in the group ``point_estimate``. Two numbers of a paper are one
-observation, and the law of several methods is one of scores, not of items: there is no group
-``log_likelihood``. ``tests/claims/test_sample_exact.py`` compares draws, closed forms and PyMC.
+There is no ``log_likelihood``: two printed numbers are one observation, and several methods have a
+law of scores, not of items. ``tests/claims/test_sample_exact.py`` compares with PyMC.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,10 +44,8 @@ def claim_tree(
     ----------
     claim : Accuracies or Means
     names : (str, str)
-        Names of A and B.
     p_false : float, optional
-        What a report says, if it includes the rounding of printed numbers; default that of
-        ``claim``.
+        P(false) to record, such as one that includes rounding; default ``claim.p_false()``.
     draws : int
         Draws of each of four chains; all are independent.
     random_seed : int, SeedSequence, Generator or None
@@ -57,12 +54,11 @@ def claim_tree(
     -------
     xarray.DataTree
         For accuracies ``posterior`` and ``prior`` with ``p`` (outcome), ``skill`` (classifier),
-        ``difference`` and ``congruence`` (of items to come); ``observed_data``,
-        ``posterior_predictive`` and ``prior_predictive`` with ``accuracy`` (classifier). For means,
-        whose prior is improper, ``posterior`` with ``difference``, ``sd_difference`` and, where it
-        matters, ``correlation`` of the cases; ``observed_data`` and ``posterior_predictive`` with
-        ``mean_difference`` (claim); ``constant_data`` with ``mean``. Predictions are of as many
-        fresh items. ``point_estimate`` has the exact ``p_false``.
+        ``difference`` and ``congruence``; predictions and ``observed_data`` with ``accuracy``
+        (classifier). For means, whose prior is improper, ``posterior`` with ``difference``,
+        ``sd_difference`` and, where it matters, ``correlation``; ``observed_data`` and
+        ``posterior_predictive`` with ``mean_difference`` (claim). ``point_estimate`` has
+        ``p_false``.
 
     Examples
     --------
@@ -102,10 +98,9 @@ def comparison_tree(
     comparison : MethodComparison or TaskComparison
         Its draws become four chains.
     outcomes : Outcomes
-        What was compared, for its fingerprint.
+        For the fingerprint of the data.
     first : str, optional
-        The method that others are taken from; default the best on all items, or on average over
-        tasks.
+        The method that others are taken from; default the best.
     joint : EntryDraws, optional
         Draws of the joint posterior of all skills, for ``p_best``.
     seed : str
@@ -115,13 +110,10 @@ def comparison_tree(
     -------
     xarray.DataTree
         ``posterior`` with ``skill`` in the units given and ``difference`` (``first`` minus each,
-        larger is better), both (classifier) or (task, classifier); without tasks each skill has
-        the law of ``skills_alone``, and differences have their own. ``observed_data`` with
-        ``score``; attribute ``winner``, the first. Without tasks also ``score`` replicated on as
-        many fresh items in ``posterior_predictive``, and ``point_estimate`` with ``p_false``
-        (classifier), P(winner is not better), ``p_best_uncorrected`` (classifier) and where
-        ``joint`` is given ``p_best``, which allows for the winner's having been picked, with its
-        ``p_best_mcse``.
+        larger is better), both (classifier) or (task, classifier); ``observed_data`` with
+        ``score``; attribute ``winner``, the first. Without tasks ``posterior_predictive`` has
+        ``score``, and ``point_estimate`` has ``p_false``, P(winner is not better),
+        ``p_best_uncorrected`` and, with ``joint``, ``p_best`` and ``p_best_mcse``, (classifier).
     """
     names, sign = comparison.methods, comparison.sign
     again, estimates = dict[str, Any](), dict[str, Any]()
@@ -159,7 +151,7 @@ def _exact_tree(
     coords: Mapping[str, Sequence[str]],
     about: Mapping[str, str],
 ) -> "xr.DataTree":
-    """Result of groups of independent draws, which become four chains, and of plain numbers."""
+    """Result of independent draws, which become four chains, and of plain numbers."""
     labels = {dim: list(names) for dim, names in coords.items()}
     groups = {}
     for name, values in drawn.items():

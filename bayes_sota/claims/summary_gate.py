@@ -1,14 +1,11 @@
 """The gate for two methods that were named beforehand, and verdicts for every task.
 
-The gate asks whether a method is better than another, or not worse by more than a margin. The pair
-has the law of ``claims.pair``: no draw decides a gate, and its verdict agrees with the interval
-that is printed. ``tests/claims/test_gate.py`` tries its rules.
+The gate asks whether a method is better than another, or not worse by more than a margin, by the
+law of ``claims.pair``: no draw decides. ``tests/claims/test_gate.py`` tries its rules.
 
-Differences in every task (``--by task``) are those of ``items.by_task``, each shrunk towards the
-mean of all tasks. A task's verdict, that A is better or that a method is the best, *stands* if it
-belongs to the largest set of the most probable verdicts that are all true at once with the
-probability of the intervals: looking at every task does not mislead.
-``tests/claims/test_by_task.py`` counts how often all that stand are true.
+The verdict that a method is the best in a task (``items.by_task``) *stands* if it belongs to the
+largest set of the most probable verdicts that are all true with the probability of the intervals.
+``tests/claims/test_by_task.py`` counts how often they are.
 """
 
 from collections import Counter
@@ -19,7 +16,7 @@ import numpy as np
 
 from bayes_sota.claims.claim import rope_of
 from bayes_sota.claims.pair import PairLaw, chosen_pair, law_of_pair
-from bayes_sota.claims.summary import said_of_rope
+from bayes_sota.claims.summary import said_of_rope, unit_of
 from bayes_sota.claims.summary_methods import (
     Row,
     answers_report,
@@ -28,7 +25,7 @@ from bayes_sota.claims.summary_methods import (
     of_draws,
     row_of_pair,
     shown_difference,
-    unit_of,
+    within_scale,
 )
 from bayes_sota.core.arguments import DEFAULT_SEED, check_choice, checked_width
 from bayes_sota.core.errors import InputError
@@ -65,7 +62,7 @@ def report_gate(
     margin : float
         How much worse the first may be and count as not worse, in the unit of the scores.
     require : {"better", "not-worse"}, optional
-        What has to be shown of the first.
+        Required verdict on the first.
     ci_prob : float
         Probability of the interval; one-sided probabilities need ``(1 + ci_prob) / 2``.
     draws, random_seed
@@ -77,7 +74,7 @@ def report_gate(
         ``content`` has ``verdict`` ("better", "not-worse", "worse" or "undecided"), ``passed``
         (None without ``require``; False if there are ``reasons`` for doubt), ``p`` and ``p_needed``
         of what is ``claimed``, ``n_more`` items that would decide if the difference stays, and the
-        pair as the only row of ``pairs``.
+        only row of ``pairs``.
 
     Raises
     ------
@@ -102,7 +99,8 @@ def report_gate(
     law = law_of_pair(both, pair[0], outcomes)
     row = row_of_pair(of, of.methods.index(pair[0]), of.methods.index(pair[1]), ci_prob)
     row |= {"p_false": law.at_most(0.0), "p_false_mcse": 0.0}
-    row["difference"]["interval"] = sorted(of.sign * end for end in law.interval(ci_prob))
+    ends = (of.sign * end for end in law.interval(ci_prob))
+    row["difference"]["interval"] = within_scale(of, ends)
     row["difference"] |= {"mean": of.sign * law.centre, "sd": law.sd()}
     if anchors is not None:  # what is expected, not what these items show
         row["difference"]["observed"] = of.sign * law.centre
@@ -131,7 +129,6 @@ def report_gate(
 
 
 def _judged(law: PairLaw, require: str | None, margin: float, ci_prob: float, size: float) -> Row:
-    """Verdict on a pair: what was claimed, and whether it is shown."""
     needed, p_false = (1 + ci_prob) / 2, law.at_most(0.0)
     p = {"better": 1 - p_false, "not-worse": 1 - law.at_most(-margin), "worse": p_false}
     verdict = next((name for name, value in p.items() if value > needed), "undecided")
@@ -184,17 +181,16 @@ def report_tasks(
     ci_prob: float = 0.95,
     random_seed: Seed = DEFAULT_SEED,
 ) -> Report:
-    """Report of the difference of two methods, or of who is the best, in every task.
+    """Report of the difference of two methods, or of the best method, in every task.
 
     Parameters
     ----------
-    outcomes, draws
+    outcomes, draws, random_seed
         As in ``compare_by_task``.
     pair : (str, str), optional
         Two methods that were named beforehand. Default: which of all is the best.
     ci_prob : float
         Probability of the intervals, and of all verdicts that stand together.
-    random_seed : int, SeedSequence, Generator or None
 
     Raises
     ------
@@ -224,7 +220,7 @@ def report_tasks(
             "n_items": int(of.errors.n_items[task]),
             "n_clusters": int(of.errors.n_clusters[task]),
             "scores": dict(zip(of.methods, (of.sign * scores).tolist(), strict=True)),
-            "difference": difference_of(way * lead, observed, ci_prob),
+            "difference": difference_of(of, way * lead, observed, ci_prob),
             "best": of.methods[best],
             "p": float(p_best[best]),
             "p_best": dict(zip(of.methods, p_best.tolist(), strict=True)),
@@ -238,7 +234,7 @@ def report_tasks(
         "n_tasks": len(rows),
         "n_stand": {name: count[name] for name in pair or of.methods},
         "prob": ci_prob,
-        "sd_between_tasks": difference_of(np.sqrt(2) * of.spread, 0.0, ci_prob),
+        "sd_between_tasks": difference_of(of, np.sqrt(2) * of.spread, 0.0, ci_prob),
     }
     columns: Row = {
         "task": "task",
@@ -267,7 +263,6 @@ def report_tasks(
 
 
 def _said_of_tasks(of: TaskComparison, stand: Counter[str], ci_prob: float) -> Iterator[str]:
-    """Who has the best score in most tasks, and in how many tasks a best method is established."""
     scores, size = of.errors.scores, len(of.tasks)
     ahead = (scores == scores.max(axis=1, keepdims=True)).sum(axis=0)
     leaders = [of.methods[j] for j in np.flatnonzero(ahead == ahead.max())]

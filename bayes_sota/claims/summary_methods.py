@@ -1,13 +1,12 @@
-r"""Reports of methods on the same items: who is the best, and all pairs.
+r"""Reports of methods on the same items: the best one, and all pairs.
 
-All pairs at once (``--pairs``): with the draws :math:`d_k` of the differences, their means and
-standard deviations, and :math:`M = \max_k |d_k - \bar d_k| / s_k`,
+With draws :math:`d_k` of the differences of all pairs, and
+:math:`M = \max_k |d_k - \bar d_k| / s_k`,
 
 .. math:: p_k = P\left(M \ge |\bar d_k| / s_k\right)
 
-is the probability that chance alone shows such a difference somewhere (Westfall and Young 1993),
-and pairs with :math:`p_k` below one minus the probability of the intervals can be distinguished,
-all at once. ``tests/claims/test_pairs.py`` counts how often equal methods are distinguished.
+is the probability that chance alone shows such a difference somewhere (Westfall and Young 1993).
+``tests/claims/test_pairs.py`` counts how often equal methods are distinguished.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.claims.sample_exact import comparison_tree
-from bayes_sota.claims.summary import claim_report
+from bayes_sota.claims.summary import claim_report, unit_of
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
@@ -53,10 +52,7 @@ def answers_report(
     reasons: Sequence[str] = (),
     **of_tree: Any,
 ) -> Report:
-    """Report of answers: a table of its rows, and what is said of them.
-
-    It is about ``comparison`` and ``to_datatree``, which makes its tree (``comparison_tree``).
-    """
+    """Report of answers; it is about ``comparison`` and ``to_datatree``, which makes its tree."""
     notes = [*outcomes.notes, *of.notes, *content.get("notes", [])]
     content = {"seed": seed_number(seed)} | content | {"source": outcomes.name, "notes": notes}
     tree = partial(comparison_tree, of, outcomes, seed=seed, **of_tree)
@@ -76,19 +72,21 @@ def answers_report(
     )
 
 
-def difference_of(draws: FloatArray, observed: float, ci_prob: float) -> Row:
-    """Observed difference, and mean, SD and interval of its draws."""
+def difference_of(of: Compared, draws: FloatArray, observed: float, ci_prob: float) -> Row:
+    """Observed difference, and mean, SD and interval of draws."""
     found = summarize_draws(draws, ci_prob)
+    found["interval"] = within_scale(of, found["interval"])
     return {"observed": observed} | {key: found[key] for key in ("mean", "sd", "interval")}
 
 
-def unit_of(are_shares: bool) -> tuple[float, str]:
-    """Factor of printed differences, and their unit after a space."""
-    return (100.0, " points") if are_shares else (1.0, "")
+def within_scale(of: Compared, ends: Iterable[float]) -> list[float]:
+    """Ends of an interval of a difference, cut where the scale ends."""
+    reach = np.ptp(of.bounds)
+    return np.clip(sorted(ends), -reach, reach).tolist()
 
 
 def shown_difference(difference: Row, factor: float) -> tuple[str, str, str]:
-    """Observed difference, mean, and ends of its interval, with the digits that they support."""
+    """Observed difference, mean and interval, with the digits that they support."""
     d = decimals_for(factor * min(difference["sd"], np.ptp(difference["interval"])))
     numbers = (difference["observed"], difference["mean"], *difference["interval"])
     observed, mean, low, high = (f"{factor * x:+z.{d}f}" for x in numbers)
@@ -96,7 +94,7 @@ def shown_difference(difference: Row, factor: float) -> tuple[str, str, str]:
 
 
 def difference_columns(compared: Compared, ci_prob: float, mean: str = "") -> Row:
-    """Columns of a table with observed differences, their means if these have a name, intervals."""
+    """Columns with observed differences, means (if ``mean`` names them) and intervals."""
     factor, unit = unit_of(compared.bounds == (0.0, 1.0))
     heads = ["observed" if mean else "difference", mean, f"{ci_prob:.0%} interval"]
     heads[0] += f" ({unit.strip()})" * bool(unit)
@@ -126,18 +124,16 @@ def report_methods(
     selection: bool = True,
     random_seed: Seed = DEFAULT_SEED,
 ) -> Report:
-    """Report of several methods on the same items: who is the best, and who is as good.
+    """Report of several methods on the same items: the best, and those that may be as good.
 
     Parameters
     ----------
-    outcomes, draws
+    outcomes, draws, random_seed
         As in ``compare_methods``.
     ci_prob : float
         Probability of the intervals, and of the comparison with the winner.
     selection : bool
-        Whether to correct for picking the winner: P(best) of the joint posterior of all skills,
-        as ``board_table`` has it.
-    random_seed : int, SeedSequence, Generator or None
+        Whether to correct for picking the winner, by P(best) of the joint posterior of all skills.
 
     Examples
     --------
@@ -206,7 +202,6 @@ def of_draws(p: float, draws: int) -> str:
 
 
 def _methods(of: MethodComparison, joint: Any, ci_prob: float) -> list[Row]:
-    """Numbers of every method, the best score first."""
     tied, intervals = of.tied_with_best(ci_prob), of.sign * of.interval(ci_prob)
     return [
         {
@@ -225,7 +220,6 @@ def _methods(of: MethodComparison, joint: Any, ci_prob: float) -> list[Row]:
 
 
 def _answer(of: MethodComparison, content: Row, size: str, outcomes: Outcomes) -> Iterator[str]:
-    """Who has the best score, whether that is false, and who may be as good."""
     winner, picking = content["winner"], content["selection"]
     first = [of.methods[j] for j in np.flatnonzero(of.scores == of.scores[of.winner])]
     yield (
@@ -259,11 +253,10 @@ def report_pairs(
 
     Parameters
     ----------
-    outcomes, draws
+    outcomes, draws, random_seed
         As in ``compare_methods``.
     ci_prob : float
         Probability of the intervals, and of all decisions together.
-    random_seed : int, SeedSequence, Generator or None
 
     Raises
     ------
@@ -314,7 +307,8 @@ def report_pairs(
     legend = (
         "P(false): the probability that the first is not better than the second. Adjusted: the "
         "probability that chance alone shows such a difference in some pair; pairs below "
-        f"{1 - ci_prob:.3g} can be distinguished."
+        f"{1 - ci_prob:.3g} can be distinguished. Each pair is judged by the error of its own "
+        "difference; bayes-sota board asks which ranks are possible, with one model of all errors."
     )
     return answers_report(
         outcomes,
@@ -331,7 +325,7 @@ def report_pairs(
 
 
 def row_of_pair(of: MethodComparison, a: int, b: int, ci_prob: float) -> Row:
-    """Scores of two methods and their difference, in the unit given."""
+    """Scores and their difference, in the unit given."""
     scores = of.sign * of.scores
     gap = of.sign * (of.draws[:, a] - of.draws[:, b])
     return {
@@ -339,23 +333,12 @@ def row_of_pair(of: MethodComparison, a: int, b: int, ci_prob: float) -> Row:
         "b": of.methods[b],
         "score_a": float(scores[a]),
         "score_b": float(scores[b]),
-        "difference": difference_of(gap, float(scores[a] - scores[b]), ci_prob),
+        "difference": difference_of(of, gap, float(scores[a] - scores[b]), ci_prob),
     }
 
 
 def adjusted_chances(differences: FloatArray) -> FloatArray:
-    """Probability that chance alone shows such a difference in some pair, (pairs,).
-
-    Parameters
-    ----------
-    differences : ndarray, shape (draws, pairs)
-
-    Examples
-    --------
-    >>> draws = np.random.default_rng(0).standard_normal((4000, 20)) + np.r_[5.0, np.zeros(19)]
-    >>> bool(adjusted_chances(draws)[0] < 0.001)
-    True
-    """
+    """The probabilities :math:`p_k`, (pairs,), of draws (draws, pairs)."""
     means, sds = differences.mean(axis=0), differences.std(axis=0)
     sds = np.where(sds > 0, sds, np.inf)
     blocks = (differences[at : at + _BLOCK] for at in range(0, len(differences), _BLOCK))

@@ -1,9 +1,7 @@
-r"""A review of claims that "A outperforms B": how many may be false, and which.
+"""A review of claims that "A outperforms B": how many may be false, and which.
 
-Every row of a table is a ``Claim``: P(false), averaged over what is not reported, and its range
-over all that is possible, as *Claims Reloaded* (after Christodoulou et al. 2025, arXiv 2505.04720)
-asks of 347 papers under one assumption. Shares of claims above a level have Jeffreys intervals.
-``tests/claims/test_summary_review.py`` compares with one claim at a time.
+*Claims Reloaded* (after Christodoulou et al. 2025, arXiv 2505.04720) reviews 347 papers so, under
+one assumption. ``tests/claims/test_summary_review.py`` compares with one claim at a time.
 """
 
 from collections import Counter
@@ -27,7 +25,7 @@ from bayes_sota.core.text import counted, in_prose
 from bayes_sota.core.text import listed as in_words
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.tables import Table, describe_parts
-from bayes_sota.data.words import ROLES, is_loss, key, measure, split_words
+from bayes_sota.data.words import ROLES, SETS, is_loss, key, measure, split_words
 
 RANGE = ("p_false_lowest", "p_false_highest")
 PROBABILITIES = ("p_false", *RANGE)
@@ -54,37 +52,35 @@ _IMPUTED = ", standard deviations imputed from the means"
 
 
 def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
-    r"""Probability that each claim of a review is false, and the share of doubtful claims.
+    """Probability that each claim of a review is false, and the share of doubtful claims.
 
     Parameters
     ----------
     claims : path or data frame
-        One claim per row. Columns: ``n_test``; ``accuracy_a`` and ``accuracy_b`` of the reported
-        winner and of the other, or ``mean_a`` and ``mean_b`` of cases (Dice) with ``sd_a`` and
-        ``sd_b`` or ``sd_difference``, else imputed. Optional: ``metric`` ("accuracy", "dice", or
-        "mean" of cases outside [0, 1]; losses and distances have a minus sign), ``congruence``,
-        ``pairwise_correlation``, and a name ("name", "paper", "claim" or "title"). All other
-        columns pass through.
+        One claim per row. Columns: ``n_test``; ``accuracy_a`` and ``accuracy_b`` (the winner's
+        first), or means over cases ``mean_a`` and ``mean_b`` with ``sd_a`` and ``sd_b`` or
+        ``sd_difference``, imputed for Dice. Optional: ``metric`` ("accuracy", "dice", or "mean" of
+        cases outside [0, 1]; losses have a minus sign), ``congruence``, ``pairwise_correlation``,
+        and a name ("name", "paper", "claim" or "title").
     level : float
-        Probability from which a claim counts as doubtful, in (0, 1/2).
+        P(false) above which a claim is doubtful, in (0, 1/2).
     **columns : str
         Columns that have other names: ``accuracy_a="ours"``, ``n="size"``, ``name="study"``.
 
     Returns
     -------
     Report
-        ``frame`` is the table as given, with p_false, p_false_lowest and p_false_highest (over all
-        that is possible), assumption, verdict ("supported" if the highest is at most ``level``,
+        ``frame`` is the table with p_false, its range p_false_lowest to p_false_highest over all
+        that is possible, assumption, verdict ("supported" if the highest is at most ``level``,
         "not supported" if the lowest exceeds it, else "depends on the congruence" or "depends on
-        the correlation") and n_needed, the items at which p_false falls to ``level`` with the same
-        numbers. ``content`` has the counts of all claims: ``n`` above the level, their share with
-        its 95 % interval, and ``expected_false``, the sum.
+        the correlation") and n_needed, the items at which p_false falls to ``level``. ``content``
+        has for each of the three the number ``n`` above the level, its share with a 95 % Jeffreys
+        interval, and the sum ``expected_false``.
 
     Raises
     ------
     InputError
-        A table that is not a review of claims, one that already has a column of the result, or
-        rows that cannot be used.
+        A table that is not a review of claims, or rows that cannot be used.
 
     Examples
     --------
@@ -152,7 +148,7 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
 
 
 def _columns(table: Table, asked: Mapping[str, str]) -> dict[str, str]:
-    """Columns of a review by their roles, such as ``n_test``."""
+    """Columns of a review by their roles."""
     known, found = {key(name): name for name in table.columns}, dict[str, str]()
     for role, words in _WORDS.items():
         if names := [known[word] for word in words if word in known]:
@@ -187,10 +183,7 @@ def _columns(table: Table, asked: Mapping[str, str]) -> dict[str, str]:
 def _judged(
     table: Table, used: Mapping[str, str], level: float
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Results of the rows, with their names, and notes.
-
-    Rows that are no claims are one error.
-    """
+    """Results and notes; rows that are no claims are one error."""
     numbers = {role: table.printed(used[role]) for role in _NUMBERS if role in used}
     for role, of in numbers.items():
         if (with_error := np.flatnonzero(~np.isnan(of.error))).size:
@@ -203,12 +196,21 @@ def _judged(
     texts["name"] = [f"row {row}" for row in range(1, len(table) + 1)]
     for role in texts.keys() & used.keys():
         texts[role] = pd.Series(table.columns[used[role]], dtype=object).fillna("").astype(str)
+    others = [
+        used[role]
+        for role in used.keys() & {*_MEANS}
+        if measure(used[role]) == "score" and SETS["of_cases"].isdisjoint(split_words(used[role]))
+    ]
     rows, problems, averages, percent = list[dict[str, Any]](), list[str](), list[str](), False
     for row, (metric, name) in enumerate(zip(*texts.values(), strict=True)):
         cells = {role: of.texts[row] for role, of in numbers.items() if of.texts[row]}
         signed = {role for role in cells if "%" in str(table.columns[used[role]][row])}
         try:
             claim, printed, in_percent = _claim(cells, metric.strip().lower(), signed)
+            is_imputed = isinstance(claim, Means) and claim.imputed
+            if is_imputed and others:
+                not_dice = f"SDs are imputed for Dice, not for {quoted(min(others))}"
+                raise InputError(f"{not_dice}: give sd_a and sd_b over cases")
         except InputError as error:
             problems.append(f"{table.lines[row]}: {error}")
             continue
@@ -216,11 +218,9 @@ def _judged(
         digits = max(len(text.partition(".")[2]) for text in printed)
         fewest = 1 if isinstance(claim, Means) and claim.bounds is None else 2
         found = judged(claim, level, printed if digits >= fewest else None)
-        if "rounding" in found and found["rounding"] is None:
-            averages.append(table.lines[row])
+        averages += [table.lines[row]] * (found.get("rounding", {}) is None)
         assumption = f"{claim.unknown} {claim.assumption}"
-        if isinstance(claim, Means) and claim.imputed:
-            assumption += _IMPUTED
+        assumption += _IMPUTED * is_imputed
         ends, verdict = found["p_false_range"], found["verdict"]
         values = found["p_false"], *ends, assumption, verdict, claim.size(level)
         rows.append(dict(zip(RESULTS, values, strict=True)) | {"row": row + 1, "name": name})
@@ -239,20 +239,18 @@ def _judged(
 
 
 def _claim(of: dict[str, str], word: str, signed: set[str]) -> tuple[Claim, tuple[str, str], bool]:
-    """The claim of a row, by its metric or by the cells that are filled; its two numbers as shares.
-
-    And whether these are read as percent. Standard deviations are then in percent too, as they are
-    beside means with a sign; ``signed`` are the roles of cells with one.
-    """
+    """The claim of a row, its two numbers as shares, and whether these are read as percent."""
     if word and word not in _METRICS:
         raise InputError(
-            f"metric is accuracy, dice or mean (with a minus sign), got {quoted(word)}"
+            f"metric is accuracy, dice or mean (with its SDs; of a loss with a minus sign), got "
+            f"{quoted(word)}"
         )
     if not word and of.keys() & {*_ACCURACIES} and of.keys() & {*_MEANS}:
         raise InputError("accuracies and means are both filled: say which with metric")
     metric = word or ("dice" if of.keys() & {*_MEANS} else "accuracy")
     pair = _ACCURACIES if metric == "accuracy" else _MEANS
-    for role in (*pair, "n_test"):
+    spreads = _SPREADS[:2] if pair is _MEANS and of.keys() & {*_SPREADS[:2]} else ()
+    for role in (*pair, "n_test", *spreads):
         if role not in of:
             raise InputError(f"{role} is empty")
     printed, notes = (of[pair[0]], of[pair[1]]), list[str]()
@@ -277,7 +275,6 @@ def _claim(of: dict[str, str], word: str, signed: set[str]) -> tuple[Claim, tupl
 
 
 def _summary(rows: pd.DataFrame, level: float) -> dict[str, Any]:
-    """How many claims are above the level, by each of their probabilities."""
     above, m = dict[str, Any](), len(rows)
     for name in PROBABILITIES:
         k = int((rows[name] > level).sum())
@@ -287,29 +284,20 @@ def _summary(rows: pd.DataFrame, level: float) -> dict[str, Any]:
 
 
 def share_interval(count: int, size: int) -> tuple[float, float]:
-    r"""Jeffreys 95 % interval of a share, from :math:`\mathrm{Beta}(k + 1/2, m - k + 1/2)`.
-
-    It reaches 0 or 1 where the share does (Brown, Cai & DasGupta 2001, doi
-    10.1214/ss/1009213286).
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in share_interval(41, 347)]
-    [0.087, 0.155]
+    """Jeffreys 95 % interval of a share; it reaches 0 or 1 where the share does (Brown, Cai &
+    DasGupta 2001, doi 10.1214/ss/1009213286).
     """
     ends = betaincinv(count + 0.5, size - count + 0.5, [0.025, 0.975])
     return 0.0 if count == 0 else float(ends[0]), 1.0 if count == size else float(ends[1])
 
 
 def _above(name: str, row: dict[str, Any]) -> str:
-    """A count of claims, its share and the interval."""
     above = row["above_level"][name]
     low, high = above["interval"]
     return f"{above['n']:,} ({above['share']:.0%}, {low:.0%} to {high:.0%})"
 
 
 def _finding(found: dict[str, Any], verdicts: Counter[str], level: float) -> list[str]:
-    """How many claims are expected to be false, and how many the numbers support."""
     expected = [found["above_level"][name]["expected_false"] for name in PROBABILITIES]
     supported, against = verdicts["supported"], verdicts["not supported"]
     size, d = found["n_claims"], 1 if expected[2] < 10 else 0

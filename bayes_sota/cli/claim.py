@@ -31,7 +31,7 @@ _OF_SHARES = "Write shares as 1pt, 1% or 0.01."
 
 
 def _answer(report: Report, seed: int) -> Answer:
-    """A claim from two reported numbers; its draws are for a file alone."""
+    """Its draws are for a file alone."""
     if not saves(".nc"):
         note_unused("without --save FILE.nc", "seed")
     low, high = report.about.ends
@@ -85,8 +85,8 @@ def segmentation(
 ) -> Answer:
     """From two means of cases: Dice, or distances, both with a minus sign and their SDs.
 
-    Without a correlation the answer is averaged over 0 to 1. Standard deviations that were not
-    reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
+    Without a correlation the answer is averaged over 0 to 1. SDs that were not reported are
+    imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
     """
     printed, notes = claims.as_shares(mean)
     a, b = map(float, printed)
@@ -128,8 +128,8 @@ def responses(
 
     FILES are a table with a row per item and a column per method (right and wrong, or numbers such
     as Dice), or with a row per method and item; or evaluation logs and folders of logs: samples of
-    Every Eval Ever and lm-evaluation-harness, logs of inspect_ai. Files are joined on the item. If
-    the scores are of methods on data sets, the data sets are the items.
+    Every Eval Ever and lm-evaluation-harness, logs of inspect_ai. Files are joined on the item. Of
+    scores of methods on data sets, the data sets are the items.
     """
     settings: dict[str, Any] = {"ci_prob": prob, "random_seed": seed}
     if pairs and (pair or by):
@@ -139,7 +139,8 @@ def responses(
     if require == "not-worse" and not margin:
         raise InputError("--require not-worse needs --margin D: how much worse A may be")
     if by and require:
-        raise InputError("--require is for a pair on all items: leave out --by task")
+        way = "leave out --by task, and all tasks but one (--leave-out B,C), for each task in turn"
+        raise InputError(f"--require judges a pair on all items, not in every task: {way}")
     outcomes = data.read_outcomes(*files, **asked, **reading)
     if not (by or pair):
         note_unused("without --pair", *KNOWN)
@@ -220,14 +221,12 @@ def plan(pilot: Path | None, reading: dict[str, Any], level: float, **asked: Any
 def batch(file: Path, level: float, reading: Any) -> Answer:
     """Check every claim of a review.
 
-    The probability that each is false, and the share of doubtful claims. FILE has one claim per
-    row: n_test, and accuracy_a and accuracy_b (the winner's first) or mean_a, mean_b, sd_a and
-    sd_b; optionally congruence, pairwise_correlation, sd_difference, metric and name;
-    --column accuracy_a=NAME names one that is called otherwise. All columns come back with
-    p_false, its lowest and highest value over all that is possible, a verdict, and n_needed, the
-    items at which p_false falls to --level. Losses and distances have a minus sign. Rows that
-    cannot be used are an error. Standard deviations that were not reported are imputed as 2/3
-    mean (1 - mean), a rule of thumb for Dice.
+    FILE has one claim per row: n_test, and accuracy_a and accuracy_b (the winner's first) or
+    mean_a, mean_b, sd_a and sd_b; optionally congruence, pairwise_correlation, sd_difference,
+    metric and name; --column accuracy_a=NAME names one that is called otherwise. All columns come
+    back with p_false, its lowest and highest value over all that is possible, a verdict, and
+    n_needed, the items at which p_false falls to --level. Losses and distances have a minus sign.
+    SDs that were not reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
     """
     from bayes_sota.claims.summary_review import CLAIM_ROLES
 

@@ -87,8 +87,8 @@ def _print(report: "Report", top: int, *, quiet: bool) -> None:
             shown = table.head(top)
             echo_table(shown.header, shown.rows, shown.title)
     below = list(report.legend)
-    # What was read needs no announcement; what was left out is never hidden.
-    notes = [n for n in report.notes if not quiet or n.startswith("left out")]
+    # What was read needs no announcement; what was left out, and a question, are never hidden.
+    notes = [n for n in report.notes if not quiet or n.startswith("left out") or n.endswith("?")]
     below += [n if n.startswith("Read: ") else f"Note: {n}" for n in notes]
     if not quiet:
         below += report.footer

@@ -7,7 +7,7 @@ from scipy.special import betainc
 
 from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.means import Means
-from bayes_sota.claims.summary_plans import report_plan, share_with_anchors
+from bayes_sota.claims.summary import report_plan, share_with_anchors
 
 
 @pytest.mark.parametrize(
