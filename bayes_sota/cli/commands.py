@@ -25,7 +25,9 @@ _ABOUT = {
     "demo": "The main job on a real challenge.",
 }
 # Modules that are not called like their command.
-_MODULES = {"batch": "sota", "examples": "demo", "inspect": "inspection"}
+_MODULES = dict.fromkeys(("sota", "batch", "board", "paired"), "boards")
+_MODULES |= dict.fromkeys(("score", "maximum"), "scores")
+_MODULES |= {"examples": "demo", "inspect": "inspection"}
 
 
 class Commands(click.Group):

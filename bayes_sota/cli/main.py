@@ -103,11 +103,23 @@ def _unexpected(error: Exception) -> int:
         import traceback
 
         traceback.print_exc()
-    numpy = getattr(sys.modules.get("numpy"), "__version__", "")
-    if isinstance(error, ImportError) or numpy.startswith(("1.", "2.0.")):  # anything may fail
+    if isinstance(error, ImportError) or _numpy_is_old():  # with which anything may fail
         is_extra = str(getattr(error, "name", "")).startswith("sklearn")
         return _complain(f"{error}; {_EXTRA if is_extra else _MISFIT}", _BAD_INPUT)
     return _complain(f"{type(error).__name__}: {error}; {_ADVICE}", _BUG)
+
+
+def _numpy_is_old() -> bool:
+    """Whether the NumPy that was imported is older than the package requires."""
+    import re
+    from importlib.metadata import requires
+
+    number = r"(\d+)\.(\d+)"
+    least = re.search(rf"numpy\b\S*>={number}", " ".join(requires("bayes-sota") or ()))
+    found = re.match(number, getattr(sys.modules.get("numpy"), "__version__", ""))
+    if least is None or found is None:
+        return False
+    return [*map(int, found.groups())] < [*map(int, least.groups())]
 
 
 def debugging() -> bool:

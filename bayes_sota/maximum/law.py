@@ -14,6 +14,7 @@ their range in standard errors and not on their number. Memory is bounded by the
 rows, whatever n and m are.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -21,11 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.auc.best import BestLaw, number_of_classifiers, quadrature
+from bayes_sota.auc.best import BestLaw, number_of_classifiers
 from bayes_sota.core.arguments import OPEN_SHARE, SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import CERTAIN, condensed, surely_drawn
-from bayes_sota.core.skills import SkillDistribution
+from bayes_sota.core.skills import SkillDistribution, logit
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.printed_scores import checked_number
 from bayes_sota.maximum import dependence
@@ -35,6 +36,8 @@ _GROUP = 24.0  # standard errors of skill that share one window
 _NEARLY_ONE = 1 - 2.0**-53
 _FEWEST, _PER_ERROR = 24, 6.0  # Chebyshev nodes, and how many more per standard error
 _STRIDE = 0.36  # of the sum over S0, in units of the step of F_k(x)^m
+_PANEL_NODES, _PANEL_WIDTH = 14, 3.0  # standard errors
+_REACH, _SMOOTH = 36.0, 4.0  # log odds: all of the mass, and a panel in which it is a polynomial
 
 
 @dataclass(frozen=True)
@@ -161,6 +164,35 @@ class Field:
             with np.errstate(divide="ignore"):
                 total = self.n_drawn * np.log1p(-np.clip(total, 0, 1))
         return low, np.exp(np.minimum(total, 0))
+
+
+def quadrature(
+    distribution: SkillDistribution,
+    stabilized: Callable[[FloatArray], FloatArray],
+    kinks: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Skills, increasing, and probabilities of Gauss-Legendre panels on a distribution.
+
+    The axis is the log odds of the share of lower skills, on which skills of every family are
+    smooth. Panels are equally wide in units of the finer of the standard error (one unit of
+    ``stabilized``) and the logistic density, and cut at the kinks, skills that no smooth rule may
+    cross.
+    """
+
+    def skill_at(u: FloatArray) -> FloatArray:
+        return distribution.skill(distribution.isf(np.exp(-np.logaddexp(0, u))))
+
+    u = np.linspace(-_REACH, _REACH, 2001)
+    root = stabilized(skill_at(u))
+    load = (root - root[0]) / _PANEL_WIDTH + (u + _REACH) / _SMOOTH
+    edges = np.interp(np.linspace(0, load[-1], int(np.ceil(load[-1])) + 1), load, u)
+    cuts = -logit(distribution.sf(distribution.from_skill(kinks)))
+    edges = np.sort(np.append(edges, cuts[np.abs(cuts) < _REACH]))
+    x, w = np.polynomial.legendre.leggauss(_PANEL_NODES)
+    half = np.diff(edges)[:, None] / 2
+    u = (edges[:-1, None] + half * (x + 1)).ravel()
+    weights = (half * w).ravel() * np.exp(-np.logaddexp(0, u) - np.logaddexp(0, -u))
+    return skill_at(u), weights / weights.sum()
 
 
 def drawn_field(items: Items, distribution: SkillDistribution, n_drawn: int) -> Field:

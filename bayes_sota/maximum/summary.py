@@ -7,7 +7,6 @@ published numbers, ``tests/cli/test_reports.py`` compares the forms of the repor
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
-from bayes_sota.auc.best import BestLaw
 from bayes_sota.core.arguments import CLASSES
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.summary import numbers_report, summarize_draws
@@ -20,11 +19,13 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+    from bayes_sota.auc.best import BestLaw
+
 _CITED = "sample maximum after Møllersen and Holsbø 2023, arXiv 2303.07272"
 
 
 def describe_maximum(
-    law: BestLaw, facts: dict[str, Any], *, ci_prob: float = 0.95, notes: Sequence[str] = ()
+    law: "BestLaw", facts: dict[str, Any], *, ci_prob: float = 0.95, notes: Sequence[str] = ()
 ) -> Report:
     """Describe the law of the best score of classifiers of known skill.
 

@@ -1,7 +1,7 @@
-"""``bayes-sota sota``, and ``bayes-sota batch``: the same for many boards.
+"""Commands on leaderboards: ``sota``, ``batch``, ``board`` and ``paired``.
 
-A board of ``batch`` is estimated and written by the process that gets it, and a row comes back:
-memory does not grow with the number of boards, and finished results stay when the run is ended.
+A process of ``batch`` writes the result of its board and returns a row: memory does not grow with
+the number of boards, and finished results stay after an interrupt.
 """
 
 from collections.abc import Sequence
@@ -16,18 +16,19 @@ import click
 from bayes_sota import core, leaderboard, maximum
 from bayes_sota.cli.options import FOLDER, KNOWN, Count, Input, command, note_unused, option, saves
 from bayes_sota.cli.output import Answer
-from bayes_sota.cli.reading import read_board, with_anchors
-from bayes_sota.core.arguments import CLASSES, NUMBER, PROCESSES
+from bayes_sota.cli.reading import parse_sizes, read_board, with_anchors
+from bayes_sota.core.arguments import CLASSES, COUNT, NUMBER, POSITIVE, PROCESSES
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import make_directory
 from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.summary import estimand_summary, list_report, observed_maximum_of
 from bayes_sota.core.tables import SOFTWARE, rows_of
 from bayes_sota.core.text import checked_labels, counted, digest_of
-from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.leaderboard.sample_estimate import estimate, seed_of
+from bayes_sota.data.boards import read_paired_boards
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.maximum.summary import comparison_table
 
+_N_TEST = "Number of test items; of tasks 100,200 or A:100,B:200. Default: the column of that name."
 _COLUMNS = {"board": "board", "best score": "observed_maximum", "theta_sota": "theta_sota",
             "from": "lower", "to": "upper", "winner's skill": "winner_skill",
             "problem": "problem"}  # fmt: skip
@@ -155,6 +156,8 @@ def batch(files: tuple[Path, ...], output_dir: Path, cores: int, **options: Any)
 
 def _row(file: Path, *, folder: Path, prob: float, seed: int, **options: Any) -> dict[str, Any]:
     """Summary of the result of one file, or the problem."""
+    from bayes_sota.leaderboard.sample_estimate import seed_of
+
     how = {name: options.pop(name) for name in ("domain", "field")}
     how["random_seed"] = seed_of(seed, file.name)
     row = dict.fromkeys(_COLUMNS.values()) | {"board": file.stem, "seed": str(how["random_seed"])}
@@ -179,7 +182,81 @@ def _result(file: Path, target: Path, how: dict[str, Any], **options: Any) -> An
         tree = core.read_result(target)
         if tree.attrs.get("made_from") == made_from:
             return tree
+    from bayes_sota.leaderboard.sample_estimate import estimate
+
     tree, *_ = estimate(board, **how)  # without a warning: the row has the problem
     tree.attrs["made_from"] = made_from
     core.save_result(tree, target)
     return tree
+
+
+@command(
+    uses="metric standard_error n_positive new average domain field known reading prob seed top",
+    example="board leaderboard.csv --n-test 500 --save table.md",
+)
+@click.argument("file", type=Input())
+@option("--n-test", callback=parse_sizes, metavar="N|infer", help=_N_TEST)
+@option("--by", choices=["task"], default=None, help="Skills in every task, and its best.")
+def board(
+    file: Path, by: Any, known: Any, domain: Any, field: Any, prob: float, seed: int, **asked: Any
+) -> Answer:
+    """Skill, rank and probability of being the best of every entry of a leaderboard.
+
+    FILE is a leaderboard (one row per entry), answers (one row per item, one column per classifier;
+    or a row for each model, item and run), an evaluation log or a folder of logs. The sets of ranks
+    of all entries hold at once; an entry that may be the best has rank 1 in its set.
+    """
+    data = with_anchors(read_board(file, **asked), known)
+    settings: Any = {"ci_prob": prob, "random_seed": seed}
+    if by:
+        note_unused("with --by task", "average", "domain", "field", *KNOWN)
+        if isinstance(data, Leaderboard):
+            raise InputError("--by task needs the answer to every item: this file has scores only")
+        table = leaderboard.board_by_task(data, **settings)
+        best, of = _best_of_tasks(table.content["entries"]), "skill of the best of each task"
+        return Answer(table, lambda: leaderboard.plot_skills(best[:40], prob, of))
+    table = leaderboard.board_table(data, domain=domain, field=field, **settings)
+    return Answer(table, lambda: leaderboard.plot_entries(table))
+
+
+def _best_of_tasks(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The best of each task, called by the task as well."""
+    best = {row["task"]: row for row in sorted(rows, key=lambda row: row["p_best"])}
+    return [row | {"name": f"{task}: {row['name']}"} for task, row in best.items()]
+
+
+@command(
+    uses="reading domain field known prob seed",
+    tree=True,
+    example="paired boards.csv --n-test-public 2000 --n-test-private 8000",
+)
+@click.argument("file", type=Input())
+@option("--private-file", type=Input(), help="Private board, joined on the teams' names.")
+@option("--n-test-public", limits=COUNT, help="Public test items (accuracies).")
+@option("--n-test-private", limits=COUNT, help="Private test items.")
+@option("--standard-error-public", limits=POSITIVE, rare=True, help="Error of one public score.")
+@option("--standard-error-private", limits=POSITIVE, rare=True, help="Error of one private score.")
+def paired(file: Path, reading: dict[str, Any], prob: float, seed: int, **asked: Any) -> Answer:
+    """Skill of the best team and of the public winner from the public and the private board.
+
+    Without sizes of the test sets or standard errors the noise is learnt from the differences;
+    rho then keeps its prior.
+    """
+    sizes: Any = {name: _both(asked, name) for name in ("n_test", "standard_errors")}
+    boards = read_paired_boards(file, asked["private_file"], **sizes, **reading)
+    boards = with_anchors(boards, asked["known"])
+    of_rho: Any = {"domain": asked["domain"], "field": asked["field"]}
+    groups: Any = "all" if saves(".nc") else "estimands"
+    tree = leaderboard.estimate_paired(boards, random_seed=seed, groups=groups, **of_rho)
+    report = leaderboard.describe_paired(tree, boards, prob)
+    return Answer(report, lambda: maximum.plot_sota(tree, ci_prob=prob), lambda: tree)
+
+
+def _both(sizes: dict[str, Any], name: str) -> tuple[Any, Any] | None:
+    """Both of a pair of options, or neither."""
+    start = name.removesuffix("s")
+    public, private = (sizes[f"{start}_{board}"] for board in ("public", "private"))
+    if (public is None) != (private is None):
+        option = f"--{start.replace('_', '-')}-{'private' if private is None else 'public'}"
+        raise InputError(f"{option} is missing: the two boards need one each")
+    return None if public is None else (public, private)
