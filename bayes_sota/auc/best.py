@@ -1,4 +1,4 @@
-"""Pieces that laws of the best score share, of accuracies and AUCs."""
+"""Base class of the laws of the best score, of accuracies and of AUCs."""
 
 from collections.abc import Callable
 
@@ -39,7 +39,7 @@ class BestLaw:
         return self.mean() - self.theta_sota
 
     def quantile(self, q: ArrayLike) -> FloatArray:
-        """Smallest score that is not exceeded with probability ``q``."""
+        """Smallest score whose cdf reaches ``q``; ``InputError`` outside [0, 1]."""
         q = np.asarray(q, dtype=np.float64)
         if not np.all((q >= 0) & (q <= 1)):
             raise InputError(f"a probability must lie in [0, 1], got {q}")
@@ -53,7 +53,7 @@ class BestLaw:
 
 
 def number_of_classifiers(n_classifiers: int | None, n_skills: int | None) -> int:
-    """Number of classifiers: as asked for, or one for each skill (None: not an array)."""
+    """Number of classifiers as given, or one per skill (``n_skills`` is None without an array)."""
     if n_skills is not None and n_skills > 1 and n_classifiers not in (None, n_skills):
         problem = f"{n_skills} skills are given, but {{name}} is {n_classifiers}"
         raise InputError(problem, parameter="n_classifiers")

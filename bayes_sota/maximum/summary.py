@@ -1,8 +1,4 @@
-"""Numbers and words of best scores: of a law, and of the paper's estimates beside the posterior.
-
-``tests/maximum/test_summary.py`` holds Tables 2 and 4 against the functions and the
-published numbers, ``tests/cli/test_reports.py`` compares the forms of the report.
-"""
+"""Numbers and words of best scores: of a law, and of the paper's estimates beside the posterior."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
@@ -33,12 +29,16 @@ def describe_maximum(
     ----------
     law : MaximumLaw or AucLaw
     facts : dict
-        What it is of, as ``bayes-sota maximum --json`` has it: ``n_classifiers``, ``n_test``,
-        ``correlation``, ``skills`` (that of all classifiers, or the ends of a uniform
-        distribution), and of AUCs ``n_positive`` and ``spread_ratio``.
+        As in ``bayes-sota maximum --json``: ``n_classifiers``, ``n_test``, ``correlation``,
+        ``skills`` (that of all classifiers, or the ends of a uniform distribution), and of AUCs
+        ``n_positive`` and ``spread_ratio``.
     ci_prob : float
         Probability of the interval.
     notes : sequence of str
+
+    Returns
+    -------
+    Report
 
     Examples
     --------
@@ -115,7 +115,7 @@ def compare_estimates(
     tree : DataTree
         Result of ``estimate_sota`` of this board.
     n_classes : int, optional
-        Classes of the task, needed for accuracies: chance is one over it.
+        Classes of the task, required for accuracies: chance is one over it.
     ci_prob : float
         Probability of the intervals.
 
@@ -124,13 +124,13 @@ def compare_estimates(
     pandas.DataFrame
         A row per estimate: ``method``, ``estimate``, ``lower`` and ``upper`` (of the best score
         alone, after Clopper and Pearson; of the best score of the shrunk or cropped field; of the
-        posterior), ``n_above`` (entries with a score above the estimate), ``n_inside`` (entries
-        with a score inside the interval) and ``note`` (why there is nothing to correct).
+        posterior), ``n_above`` (entries with a score above the estimate), ``n_inside`` (inside the
+        interval) and ``note`` (why there is nothing to correct).
 
     Raises
     ------
     InputError
-        Scores of another metric, no number of classes of accuracies, or a perfect score.
+        Scores of another metric, accuracies without a number of classes, or a perfect score.
 
     Notes
     -----
