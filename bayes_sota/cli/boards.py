@@ -1,7 +1,7 @@
 """Commands on leaderboards: ``sota``, ``batch``, ``board`` and ``paired``.
 
-A process of ``batch`` writes the result of its board and returns a row: memory does not grow with
-the number of boards, and finished results stay after an interrupt.
+``batch`` writes each result in the process that estimated it, so that finished results survive an
+interrupt and memory does not grow.
 """
 
 from collections.abc import Sequence
@@ -52,12 +52,12 @@ def sota(
 ) -> Answer:
     """How good is the best, and how good is the winner?
 
-    FILE is a leaderboard (one row per entry; --n-test N or infer), also with a column for each
-    task, answers (one row per item, one column per classifier; or a row for each model, item and
-    run, with tasks and clusters), the same with numbers, and labels for AUC, or an evaluation log
-    or a folder of logs. Without FILE, --maximum gives the best score alone. Repeat --maximum,
-    --n-test and --classifiers for several boards of one task; they then share the distribution of
-    skill and the correlation.
+    FILE is a leaderboard (one row per entry; --n-test N or infer), with a column per task if there
+    are several; a table of answers or numbers (one row per item, one column per classifier; or a
+    row for each model, item and run), with labels for AUC; or an evaluation log or a folder of
+    logs. Without FILE, --maximum gives the best score alone. Repeat --maximum, --n-test and
+    --classifiers for several boards of one task, which share the distribution of skill and the
+    correlation.
     """
     how = {name: asked.pop(name) for name in ("method", "new_score", "domain", "field")}
     how |= {"ci_prob": prob, "random_seed": seed}
@@ -128,9 +128,8 @@ def _boards(
 def batch(files: tuple[Path, ...], output_dir: Path, cores: int, **options: Any) -> Answer:
     """State of the art of many boards, one result file for each.
 
-    FILES are read as by sota. A result in the folder is kept if it was made from the same data with
-    the same options and version; otherwise it is replaced. A file that fails does not stop the
-    others.
+    FILES are read as by sota. A result that was made from the same data with the same options and
+    version is kept, any other is replaced. A file that fails does not stop the others.
     """
     n, prob, seed = len(files), options["prob"], options["seed"]
     checked_labels([file.stem for file in files], n, "board")
@@ -175,7 +174,7 @@ def _row(file: Path, *, folder: Path, prob: float, seed: int, **options: Any) ->
 
 
 def _result(file: Path, target: Path, how: dict[str, Any], **options: Any) -> Any:
-    """Result of one file: what is there, if it was made from the same; else it is made now."""
+    """Result of one file: the one that is there, if it was made from the same input."""
     board = read_board(file, **options)
     made_from = digest_of(board.data_hash(), how, SOFTWARE)
     with suppress(InputError):  # there is no result, or it is damaged
@@ -202,9 +201,10 @@ def board(
 ) -> Answer:
     """Skill, rank and probability of being the best of every entry of a leaderboard.
 
-    FILE is a leaderboard (one row per entry), answers (one row per item, one column per classifier;
-    or a row for each model, item and run), an evaluation log or a folder of logs. The sets of ranks
-    of all entries hold at once; an entry that may be the best has rank 1 in its set.
+    FILE is a leaderboard (one row per entry), a table of answers (one row per item, one column per
+    classifier; or a row for each model, item and run), or an evaluation log or a folder of logs.
+    The rank sets of all entries hold at once; rank 1 is in the set of every entry that may be the
+    best.
     """
     data = with_anchors(read_board(file, **asked), known)
     settings: Any = {"ci_prob": prob, "random_seed": seed}
@@ -220,7 +220,7 @@ def board(
 
 
 def _best_of_tasks(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The best of each task, called by the task as well."""
+    """The best entry of each task, with the task in its name."""
     best = {row["task"]: row for row in sorted(rows, key=lambda row: row["p_best"])}
     return [row | {"name": f"{task}: {row['name']}"} for task, row in best.items()]
 
@@ -237,10 +237,10 @@ def _best_of_tasks(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 @option("--standard-error-public", limits=POSITIVE, rare=True, help="Error of one public score.")
 @option("--standard-error-private", limits=POSITIVE, rare=True, help="Error of one private score.")
 def paired(file: Path, reading: dict[str, Any], prob: float, seed: int, **asked: Any) -> Answer:
-    """Skill of the best team and of the public winner from the public and the private board.
+    """How good are the best team and the public winner, by the public and the private board?
 
-    Without sizes of the test sets or standard errors the noise is learnt from the differences;
-    rho then keeps its prior.
+    Without sizes of the test sets or standard errors the noise is learnt from the differences, and
+    rho keeps its prior.
     """
     sizes: Any = {name: _both(asked, name) for name in ("n_test", "standard_errors")}
     boards = read_paired_boards(file, asked["private_file"], **sizes, **reading)

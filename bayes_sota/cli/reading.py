@@ -1,4 +1,4 @@
-"""A leaderboard, averages over tasks, answers or numbers of a file, given options as typed."""
+"""Boards and answers of a file, given options as typed."""
 
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,7 @@ def read_board(
 ) -> Leaderboard | Outcomes:
     """Read a file or a folder of logs.
 
-    ``reading`` has arguments of ``read_tidy``, ``scores`` others of ``read_leaderboard``;
-    ``average`` and ``new`` are of answers in tasks, clusters and runs.
+    ``reading`` has arguments of ``read_tidy``, ``scores`` others of ``read_leaderboard``.
     """
     of_log = None if metric in (None, *METRICS) or parse_passes(metric) else metric
     tidy = read_tidy(read_table(file, of_log or reading.get("score")), **reading)
@@ -48,7 +47,7 @@ def read_board(
 
 
 def with_anchors(data: Any, known: dict[str, Any], **changed: Any) -> Any:
-    """Data with the known skills that were typed, or are in a table that may have more names."""
+    """Data with known skills, as typed or from a table that may have more names."""
     given = known | changed
     of_table = {name for name, skill in given["known"].items() if not isinstance(skill, str)}
     absent = of_table.difference(data.names)

@@ -1,4 +1,4 @@
-"""``bayes-sota score`` and ``maximum``: one score, and the best of many. Import no PyMC."""
+"""``bayes-sota score`` and ``maximum``, without PyMC."""
 
 from pathlib import Path
 from typing import Any
@@ -26,12 +26,11 @@ _INDEPENDENT = (
 def score(
     files: tuple[Path, ...], right: int | None, n_test: int | None, prob: float, **asked: Any
 ) -> Answer:
-    """How good one classifier is, by itself: its skill, with an interval.
+    """How good is one model?
 
-    FILES have answers, as for claim responses: a row per item and a column per classifier, or a row
-    for each model, item and run with tasks and clusters, or evaluation logs and folders of logs; or
-    results of lm-evaluation-harness. The interval is valid at 0 of n and n of n, and
-    with few items, clusters, tasks or runs. Several classifiers are estimated one by one.
+    FILES are tables of answers, as for claim responses, evaluation logs and folders of logs, or
+    results of lm-evaluation-harness. The interval is valid at 0 of n and n of n, and with few
+    items, clusters, tasks or runs. Several classifiers are estimated one by one.
     """
     from bayes_sota.items.score import skill_of_counts
     from bayes_sota.leaderboard.summary_items import describe_skills
@@ -95,8 +94,8 @@ def _of_files(
 def maximum(n_test: int, classifiers: int, metric: str, prob: float, **asked: Any) -> Answer:
     """Exact law of the best observed score of classifiers of known skill.
 
-    Without a correlation the classifiers are taken as independent, which real ones are not: the
-    mean of the default prior of sota is a rho of 0.69.
+    Without a correlation the classifiers are independent, which real ones are not: the mean of the
+    default prior of sota is a rho of 0.69.
     """
     theta, uniform, positive = asked["theta"], asked["uniform"], asked["n_positive"]
     if (theta is None) == (uniform is None):
