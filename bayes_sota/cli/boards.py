@@ -29,6 +29,8 @@ from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.maximum.summary import comparison_table
 
 _N_TEST = "Number of test items; of tasks 100,200 or A:100,B:200. Default: the column of that name."
+_CLASSIFIERS = "Number of classifiers, or a range A:B. Once per --maximum."
+_SIZES: dict[str, Any] = {"callback": parse_sizes, "metavar": "N|infer"}
 _COLUMNS = {"board": "board", "best score": "observed_maximum", "theta_sota": "theta_sota",
             "from": "lower", "to": "upper", "winner's skill": "winner_skill",
             "problem": "problem"}  # fmt: skip
@@ -41,8 +43,8 @@ _COLUMNS = {"board": "board", "best score": "observed_maximum", "theta_sota": "t
 )
 @click.argument("file", required=False, type=Input())
 @option("--maximum", multiple=True, help="Best observed score; may be repeated.")
-@option("--n-test", multiple=True, type=Count(), help="Number of test items, per board.")
-@option("--classifiers", multiple=True, type=Count(), help="Number or range A:B, per board.")
+@option("--n-test", multiple=True, help=f"{_N_TEST} Once per --maximum.", **_SIZES)
+@option("--classifiers", multiple=True, type=Count(), help=_CLASSIFIERS)
 @option("--method", choices=["exact", "abc", "nuts"], help="Exact (default), simulation or NUTS.")
 @option("--new-score", limits=NUMBER, help="Is our new score truly better than the best?")
 @option("--compare", is_flag=True, rare=True, help="Add the paper's shrinking and cropping.")
@@ -52,7 +54,7 @@ def sota(
 ) -> Answer:
     """How good is the best, and how good is the winner?
 
-    FILE is a leaderboard (one row per entry; --n-test N or infer), with a column per task if there
+    FILE is a leaderboard (one row per entry), with a column per task if there
     are several; a table of answers or numbers (one row per item, one column per classifier; or a
     row for each model, item and run), with labels for AUC; or an evaluation log or a folder of
     logs. Without FILE, --maximum gives the best score alone. Repeat --maximum, --n-test and
@@ -122,7 +124,7 @@ def _boards(
     example="batch *.csv --n-test 500 --output-dir results --cores 2",
 )
 @click.argument("files", type=Input(), nargs=-1, required=True)
-@option("--n-test", type=Count(), help="Number of test items of each.")
+@option("--n-test", help=_N_TEST, **_SIZES)
 @option("--output-dir", type=FOLDER, required=True, help="Where the results go, as NAME.nc.")
 @option("--cores", limits=PROCESSES, default=1, help="Processes; results are the same.")
 def batch(files: tuple[Path, ...], output_dir: Path, cores: int, **options: Any) -> Answer:
@@ -194,7 +196,7 @@ def _result(file: Path, target: Path, how: dict[str, Any], **options: Any) -> An
     example="board leaderboard.csv --n-test 500 --save table.md",
 )
 @click.argument("file", type=Input())
-@option("--n-test", callback=parse_sizes, metavar="N|infer", help=_N_TEST)
+@option("--n-test", help=_N_TEST, **_SIZES)
 @option("--by", choices=["task"], default=None, help="Skills in every task, and its best.")
 def board(
     file: Path, by: Any, known: Any, domain: Any, field: Any, prob: float, seed: int, **asked: Any

@@ -26,7 +26,7 @@ _LABELS = {
 @command(uses="prob seed", draws=False, example="demo --output-dir results")
 @option("--output-dir", type=FOLDER, default=Path("bayes-sota-demo"), help="For all files.")
 def demo(output_dir: Path, prob: float, seed: int) -> Answer:
-    """What does the best score of a real challenge say about its best classifier?
+    """Show what the best score of a real challenge says about its best classifier.
 
     The obesity-risk board by the exact route, by a short ABC/SMC and with the paper's test-set
     size, and the cassava board as counter-example.

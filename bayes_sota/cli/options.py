@@ -69,19 +69,15 @@ class Number(click.ParamType):  # type: ignore[type-arg]
 
 
 class Count(click.ParamType):  # type: ignore[type-arg]
-    """Whole number; of items also the word infer, of classifiers also a range ``A:B``."""
+    """Number of classifiers, or a range ``A:B``."""
 
     name = "N"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        of_items = param.name == "n_test"
-        if of_items and value == "infer":
-            return value
         try:
-            parts = [value] if of_items else value.split(":", 1)
-            ends = [int(part.replace(",", "")) for part in parts]
+            ends = [int(part.replace(",", "")) for part in value.split(":", 1)]
         except ValueError:
-            wanted = f"a whole number or {'infer' if of_items else 'a range A:B'}"
+            wanted = "a whole number or a range A:B"
             raise InputError(f"{param.opts[0]} takes {wanted}, got {quoted(value)}") from None
         return tuple(ends) if len(ends) > 1 else ends[0]
 

@@ -58,7 +58,7 @@ def with_anchors(data: Any, known: dict[str, Any], **changed: Any) -> Any:
     return with_known(data, **given)
 
 
-def parse_sizes(context: Any, parameter: Any, text: str | None) -> Any:
+def parse_sizes(context: Any, parameter: Any, typed: Any) -> Any:
     """Number of items: infer, one number, one for each task, or by the names of the tasks.
 
     Examples
@@ -66,9 +66,11 @@ def parse_sizes(context: Any, parameter: Any, text: str | None) -> Any:
     >>> [parse_sizes(None, None, text) for text in ("100", "100,200", "law:100,art:50")]
     [100, [100, 200], {'law': 100, 'art': 50}]
     """
-    if text in (None, "infer"):
-        return text
-    parts = [part.rpartition(":") for part in str(text).split(",")]
+    if isinstance(typed, tuple):
+        return tuple(parse_sizes(context, parameter, text) for text in typed)
+    if typed in (None, "infer"):
+        return typed
+    parts = [part.rpartition(":") for part in typed.split(",")]
     names = [name.strip() for name, colon, _ in parts if colon]
     try:
         sizes = [int(size) for _, _, size in parts]
@@ -76,5 +78,5 @@ def parse_sizes(context: Any, parameter: Any, text: str | None) -> Any:
             return dict(zip(names, sizes, strict=True))
     except ValueError:
         wanted = "a whole number or infer; of tasks 100,200 or A:100,B:200"
-        raise InputError(f"--n-test takes {wanted}, got {quoted(text)}") from None
+        raise InputError(f"--n-test takes {wanted}, got {quoted(typed)}") from None
     return sizes if len(sizes) > 1 else sizes[0]

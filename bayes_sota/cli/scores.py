@@ -14,8 +14,8 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Uniform
 
 _INDEPENDENT = (
-    "the classifiers are taken as independent (rho 0), which real ones are not; the mean of the "
-    "default prior of sota is a rho of 0.69: --correlation"
+    "the classifiers are assumed independent, unlike real ones; --correlation 0.69 is the mean of "
+    "the default prior of sota"
 )
 
 
@@ -94,8 +94,8 @@ def _of_files(
 def maximum(n_test: int, classifiers: int, metric: str, prob: float, **asked: Any) -> Answer:
     """Exact law of the best observed score of classifiers of known skill.
 
-    Without a correlation the classifiers are independent, which real ones are not: the mean of the
-    default prior of sota is a rho of 0.69.
+    Without a correlation the classifiers are assumed independent, unlike real ones; the mean rho of
+    the default prior of sota is 0.69.
     """
     theta, uniform, positive = asked["theta"], asked["uniform"], asked["n_positive"]
     if (theta is None) == (uniform is None):

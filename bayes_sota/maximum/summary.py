@@ -83,7 +83,7 @@ def _sentences(content: dict[str, Any], count: str) -> list[str]:
     best, bias, sota = (f"{content[name]:z.{digits}f}" for name in names)
     of = f"skills uniform from {skills[0]:g} to {skills[-1]:g}"
     if len(skills) == 1:
-        of = f"the {'AUC' if auc else 'skill'} {skills[0]:g}"
+        of = f"{'AUC' if auc else 'skill'} {skills[0]:g}"
     items = counted(content["n_test"], "test item")
     items += f", {content['n_positive']:,} of them positive," if auc else ""
     said = [
@@ -200,5 +200,5 @@ def comparison_table(rows: list[dict[str, Any]], n_entries: int, ci_prob: float)
         "note": lambda row: row["note"] or None,
     }
     of = f"the best skill of {counted(n_entries, 'entry', 'entries')}"
-    title = f"Estimates of {of}; intervals of shrink and crop are those of the best score"
+    title = f"Estimates of {of}; shrink and crop give intervals of the best score"
     return table_of(rows, columns, title)
