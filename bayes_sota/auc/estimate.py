@@ -224,14 +224,9 @@ def _with_noise(
 class AucScores:
     """Normal scores of AUC estimates on one test set.
 
-    Attributes
-    ----------
-    n_positive, n_negative : int
-    spread_ratio : float
-    stable, errors : ndarray, shape (4626,)
-        T and the standard deviation of an estimate at equally spaced log odds of the AUC.
-    correction : scipy spline
-        ``g - (T(x) - T(A))`` over T(A) and ``T(x) - T(A)``.
+    ``stable`` and ``errors`` (4626,) are T and the standard deviation of an estimate at equally
+    spaced log odds of the AUC; ``correction`` is a spline of ``g - (T(x) - T(A))`` over T(A) and
+    ``T(x) - T(A)``.
     """
 
     n_positive: int

@@ -54,12 +54,11 @@ def sota(
 ) -> Answer:
     """How good is the best, and how good is the winner?
 
-    FILE is a leaderboard (one row per entry), with a column per task if there
-    are several; a table of answers or numbers (one row per item, one column per classifier; or a
-    row for each model, item and run), with labels for AUC; or an evaluation log or a folder of
-    logs. Without FILE, --maximum gives the best score alone. Repeat --maximum, --n-test and
-    --classifiers for several boards of one task, which share the distribution of skill and the
-    correlation.
+    FILE is a leaderboard (one row per entry), with a column per task if there are several; a table
+    of answers or numbers (one row per item, one column per classifier; or a row for each model,
+    item and run), with labels for AUC; or an evaluation log or a folder of logs. Without FILE,
+    --maximum gives the best score alone. Repeat --maximum, --n-test and --classifiers for several
+    boards of one task, which share the distribution of skill and the correlation.
     """
     how = {name: asked.pop(name) for name in ("method", "new_score", "domain", "field")}
     how |= {"ci_prob": prob, "random_seed": seed}

@@ -42,13 +42,7 @@ def feasible_skills(correlation: float, reference_skill: float) -> tuple[float, 
     .. math:: \frac{\rho^2 o}{1 + \rho^2 o} \le \theta \le \frac{o}{o + \rho^2}, \qquad
               o = \frac{\theta_0}{1-\theta_0}
 
-    by Eq. 8 of Møllersen & Holsbø and a <= 1 (Eq. 6). There a and b have kinks.
-
-    Examples
-    --------
-    >>> low, high = feasible_skills(0.6, 0.9)
-    >>> round(low, 4), round(high, 4)
-    (0.7642, 0.9615)
+    by Eq. 8 of Møllersen & Holsbø and a <= 1 (Eq. 6). Both a and b have kinks there.
     """
     odds = reference_skill / (1 - reference_skill)
     return correlation**2 * odds / (1 + correlation**2 * odds), odds / (odds + correlation**2)
@@ -100,14 +94,7 @@ def conditional_probabilities(
         a &= \theta + \rho \sqrt{\theta(1-\theta)(1-\theta_0)/\theta_0} \quad (6) \\
         b &= \theta - \rho \sqrt{\theta(1-\theta)\theta_0/(1-\theta_0)} \quad (7)
 
-    (Møllersen & Holsbø), broadcast, nondecreasing in ``skill``, with at most the feasible
-    correlation.
-
-    Examples
-    --------
-    >>> a, b = conditional_probabilities(0.9, 0.6, 0.9)
-    >>> float(a.round(3)), float(b.round(3))
-    (0.96, 0.36)
+    Møllersen & Holsbø, broadcast. An infeasible correlation becomes the largest feasible one.
     """
     skill = np.asarray(skill, dtype=np.float64)
     if not np.any(correlation):  # independent of the reference classifier, whatever its skill

@@ -47,22 +47,10 @@ def walk_down(
     """Best values of D fields whose best classifiers have been played already.
 
     The walk jumps a geometric number of classifiers and keeps the one it lands on with the ratio of
-    the chances to take the lead: exact.
-
-    Parameters
-    ----------
-    test_set : NormalTestSet, CountedTestSet or ChosenTestSet
-    rng : Generator
-    inverse : callable
-        ``inverse(rows, upper)``: skills that are exceeded with probability ``upper``.
-    upper : ndarray, shape (D,)
-        Upper-tail probability of the classifier where the walk starts.
-    remaining : ndarray of int64, shape (D,)
-        Number of classifiers below it.
-    best : ndarray, shape (D,)
-        Best value so far.
-    holder : ndarray, shape (D,), optional
-        Skill behind it, changed in place. The t-th of tied classifiers wins with probability 1/t.
+    the chances to take the lead: exact. It starts at the upper-tail probability ``upper`` (D,),
+    with ``remaining`` (D,) classifiers below; ``inverse(rows, upper)`` gives their skills. ``best``
+    (D,) is the best value so far, ``holder`` (D,) the skill behind it, changed in place: the t-th
+    of tied classifiers takes over with probability 1/t.
     """
     upper, remaining, leading = upper.copy(), remaining.copy(), best.copy()
     tied = np.ones(best.size)
@@ -158,7 +146,7 @@ class NormalTestSet:
     def challenge(
         self, rng: Generator, parts: Parts, bound: FloatArray, _: Any, target: FloatArray
     ) -> tuple[IntArray, FloatArray]:
-        """By the ratio of the chances, then from the tail above the target."""
+        """Accept by the ratio of the chances, then draw from the tail above the target."""
         leads = np.flatnonzero(rng.random(bound.size) * bound < self.bound(parts, target)[0])
         few, target = tuple(part[leads] for part in parts), target[leads]
         noise = self.noise.draw_above(self.noise_at(few, target), few[-1], rng)
@@ -206,7 +194,7 @@ class CountedTestSet:
     def challenge(
         self, rng: Generator, parts: Parts, bound: FloatArray, tilt: FloatArray, target: FloatArray
     ) -> tuple[IntArray, FloatArray]:
-        """By the ratio of the bounds, then from the tilted law with ``exp(-s (x - target))``."""
+        """Accept by the ratio of the bounds, then by ``exp(-s (x - target))`` when tilted."""
         tilt = np.where(bound < 1.0, tilt, 0.0)  # a bound of one is plain simulation
         kept = np.flatnonzero(rng.random(tilt.size) < self._chernoff(parts, target, tilt) / bound)
         tilt = tilt[kept]

@@ -45,16 +45,11 @@ DENSITY = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Survival functions at one correlation.
+    """Survival functions ``P(X > edges[e] | shifts[k], skills[i])`` at one correlation, (E, K, N).
 
-    Attributes
-    ----------
-    shifts, weights : ndarray, shape (K,)
-        Nodes of the shared, standardised shift and their probabilities.
-    survival : ndarray, shape (E, K, N)
-        ``P(X > edges[e] | shifts[k], skills[i])``.
-    cell : float
-        Width of the cell around a node in which shifts lie; 0 where they lie at the nodes.
+    ``shifts`` (K,) are nodes of the shared, standardised shift, ``weights`` (K,) their
+    probabilities. Shifts lie in cells of width ``cell`` around the nodes, or at the nodes if it is
+    0.
     """
 
     shifts: FloatArray
@@ -98,7 +93,7 @@ def edges_of(board: BestScore) -> Any:
 def nodes_of_skill(board: BestScore, correlations: FloatArray, luck: float = 0.0) -> FloatArray:
     """Skills between which survival functions go from 0 to 1, equally many per standard error.
 
-    The chosen of several submissions need ``luck`` more standard errors below.
+    Submissions move the lowest down by ``luck`` standard errors.
     """
     scale = score_law(board).normal_scores
     strongest, weakest = float(correlations.max()), float(correlations.min())

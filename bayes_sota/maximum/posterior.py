@@ -151,17 +151,10 @@ def log_priors(priors: MaximumPriors, values: Values) -> dict[str, FloatArray]:
 
 @dataclass(frozen=True, eq=False)
 class SotaPosterior:
-    """Draws from the posterior, and how they came about.
+    """Draws as in ``Maxima.collect``, and how they came about.
 
-    Attributes
-    ----------
-    draws : dict of str to ndarray
-        As in ``Maxima.collect``.
-    fit : MaximumFit
-    parameters : Parameters
-        Node of rho and coordinates behind each draw.
-    reasons : tuple of str
-        Why the result cannot be trusted; empty if it can.
+    ``parameters`` are the nodes and coordinates behind the draws. ``reasons`` say why the result
+    cannot be trusted.
     """
 
     draws: dict[str, FloatArray]
@@ -181,13 +174,6 @@ def sota_posterior(
     """Exact posterior of the best skill given observed maxima of boards that share their field.
 
     Behind the ``draws`` are as many weighted points, at least 1,000.
-
-    Examples
-    --------
-    >>> board = BestScore("0.98", n_test=200, n_classifiers=50)
-    >>> posterior = sota_posterior(board, draws=1000, random_seed=1)
-    >>> bool(posterior.draws["theta_sota"].mean() < 0.98)
-    True
     """
     COUNT.check(draws, "draws")
     maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
