@@ -23,7 +23,7 @@ from bayes_sota.core.files import make_directory
 from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.summary import estimand_summary, list_report, observed_maximum_of
 from bayes_sota.core.tables import SOFTWARE, rows_of
-from bayes_sota.core.text import checked_labels, counted, digest_of
+from bayes_sota.core.text import checked_labels, counted, decimals_for, digest_of
 from bayes_sota.data.boards import read_paired_boards
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.maximum.summary import comparison_table
@@ -31,9 +31,7 @@ from bayes_sota.maximum.summary import comparison_table
 _N_TEST = "Number of test items; of tasks 100,200 or A:100,B:200. Default: the column of that name."
 _CLASSIFIERS = "Number of classifiers, or a range A:B. Once per --maximum."
 _SIZES: dict[str, Any] = {"callback": parse_sizes, "metavar": "N|infer"}
-_COLUMNS = {"board": "board", "best score": "observed_maximum", "theta_sota": "theta_sota",
-            "from": "lower", "to": "upper", "winner's skill": "winner_skill",
-            "problem": "problem"}  # fmt: skip
+_NUMBERS = ("observed_maximum", "theta_sota", "lower", "upper", "winner_skill")
 
 
 @command(
@@ -141,17 +139,33 @@ def batch(files: tuple[Path, ...], output_dir: Path, cores: int, **options: Any)
             rows.append(row)
             advance()
     n_failed = sum(row["theta_sota"] is None for row in rows)
+    columns: dict[str, Any] = {
+        "board": "board",
+        "best score": "observed_maximum",
+        "theta_sota": lambda row: _shown(row, "theta_sota"),
+        f"{prob:.0%} interval": lambda row: _shown(row, "lower", "upper"),
+        "winner's skill": lambda row: _shown(row, "winner_skill"),
+        "problem": "problem",
+    }
     report = list_report(
         "boards",
         rows,
-        _COLUMNS,
+        columns,
         content={"n_boards": n, "n_failed": n_failed, "prob": prob, "seed": seed},
         sentences=[f"Results: {n - n_failed:,} of {counted(n, 'board')}."],
-        legend=[f"theta_sota: skill of the best classifier; {prob:.0%} intervals."],
+        legend=["theta_sota: skill of the best classifier."],
         reasons=[f"{row['board']}: {row['problem']}" for row in rows if row["problem"]],
         basis=(f"seed {seed}", SOFTWARE),
     )
     return Answer(report)
+
+
+def _shown(row: dict[str, Any], *names: str) -> str | None:
+    """Numbers with the digits that the interval supports."""
+    if row["theta_sota"] is None:
+        return None
+    digits = decimals_for((row["upper"] - row["lower"]) / 4)
+    return " to ".join(f"{row[name]:.{digits}f}" for name in names)
 
 
 def _row(file: Path, *, folder: Path, prob: float, seed: int, **options: Any) -> dict[str, Any]:
@@ -160,7 +174,8 @@ def _row(file: Path, *, folder: Path, prob: float, seed: int, **options: Any) ->
 
     how = {name: options.pop(name) for name in ("domain", "field")}
     how["random_seed"] = seed_of(seed, file.name)
-    row = dict.fromkeys(_COLUMNS.values()) | {"board": file.stem, "seed": str(how["random_seed"])}
+    row = {"board": file.stem} | dict.fromkeys((*_NUMBERS, "problem"))
+    row["seed"] = str(how["random_seed"])
     try:
         tree = _result(file, folder / f"{file.stem}.nc", how, **options)
     except Exception as error:  # the other files are estimated, whatever is wrong with this one
