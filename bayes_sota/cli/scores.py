@@ -9,7 +9,7 @@ from bayes_sota import auc, leaderboard
 from bayes_sota import maximum as room
 from bayes_sota.cli.options import KNOWN, READING, Input, command, note_unused, option
 from bayes_sota.cli.output import Answer
-from bayes_sota.core.arguments import COUNT, COUNT_OR_NONE, RATIO, SHARE
+from bayes_sota.core.arguments import COUNT, COUNT_OR_NONE, RATIO, SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Uniform
 
@@ -106,6 +106,7 @@ def maximum(n_test: int, classifiers: int, metric: str, prob: float, **asked: An
     if metric == "auc":
         if positive is None or uniform:
             raise InputError("an AUC needs --theta and --n-positive, how many items are positive")
+        Range(2, n_test - 2, whole=True).check(positive, "n_positive")
         facts = {"n_positive": positive, "spread_ratio": asked["spread_ratio"] or 1.0}
         law = auc.auc_maximum_law(theta, n_negative=n_test - positive, **facts, **given)
         facts["metric"] = "auc"
