@@ -1,4 +1,4 @@
-"""Pieces that laws of the best score share, of accuracies and AUCs."""
+"""Base class of the laws of the best score, of accuracies and of AUCs."""
 
 from collections.abc import Callable
 
@@ -7,12 +7,8 @@ from numpy.typing import ArrayLike
 
 from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import SkillDistribution, logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.printed_scores import checked_number
-
-_PANEL_NODES, _PANEL_WIDTH = 14, 3.0  # standard errors
-_REACH, _SMOOTH = 36.0, 4.0  # log odds: all of the mass, and a panel in which it is a polynomial
 
 
 class BestLaw:
@@ -43,7 +39,7 @@ class BestLaw:
         return self.mean() - self.theta_sota
 
     def quantile(self, q: ArrayLike) -> FloatArray:
-        """Smallest score that is not exceeded with probability ``q``."""
+        """Smallest score whose cdf reaches ``q``; ``InputError`` outside [0, 1]."""
         q = np.asarray(q, dtype=np.float64)
         if not np.all((q >= 0) & (q <= 1)):
             raise InputError(f"a probability must lie in [0, 1], got {q}")
@@ -57,7 +53,7 @@ class BestLaw:
 
 
 def number_of_classifiers(n_classifiers: int | None, n_skills: int | None) -> int:
-    """Number of classifiers: as asked for, or one for each skill (None: not an array)."""
+    """Number of classifiers as given, or one per skill (``n_skills`` is None without an array)."""
     if n_skills is not None and n_skills > 1 and n_classifiers not in (None, n_skills):
         problem = f"{n_skills} skills are given, but {{name}} is {n_classifiers}"
         raise InputError(problem, parameter="n_classifiers")
@@ -65,32 +61,3 @@ def number_of_classifiers(n_classifiers: int | None, n_skills: int | None) -> in
     if value is None:
         raise InputError("{name} is needed unless each skill is given", parameter="n_classifiers")
     return int(checked_number(value, "n_classifiers"))
-
-
-def quadrature(
-    distribution: SkillDistribution,
-    stabilized: Callable[[FloatArray], FloatArray],
-    kinks: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """Skills, increasing, and probabilities of Gauss-Legendre panels on a distribution.
-
-    The axis is the log odds of the share of lower skills, on which skills of every family are
-    smooth. Panels are equally wide in units of the finer of the standard error (one unit of
-    ``stabilized``) and the logistic density, and cut at the kinks, skills that no smooth rule may
-    cross.
-    """
-
-    def skill_at(u: FloatArray) -> FloatArray:
-        return distribution.skill(distribution.isf(np.exp(-np.logaddexp(0, u))))
-
-    u = np.linspace(-_REACH, _REACH, 2001)
-    root = stabilized(skill_at(u))
-    load = (root - root[0]) / _PANEL_WIDTH + (u + _REACH) / _SMOOTH
-    edges = np.interp(np.linspace(0, load[-1], int(np.ceil(load[-1])) + 1), load, u)
-    cuts = -logit(distribution.sf(distribution.from_skill(kinks)))
-    edges = np.sort(np.append(edges, cuts[np.abs(cuts) < _REACH]))
-    x, w = np.polynomial.legendre.leggauss(_PANEL_NODES)
-    half = np.diff(edges)[:, None] / 2
-    u = (edges[:-1, None] + half * (x + 1)).ravel()
-    weights = (half * w).ravel() * np.exp(-np.logaddexp(0, u) - np.logaddexp(0, -u))
-    return skill_at(u), weights / weights.sum()

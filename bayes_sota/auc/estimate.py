@@ -7,15 +7,13 @@ normal, the estimate is a mean over the b items of that class,
 .. math:: \hat A = \frac1b \sum_j G(w_j), \quad G(w) = \frac1a \sum_i 1\{u_i > w\}, \quad
           E(\hat A \mid u) = \frac1a \sum_i \Phi(u_i)
 
-The mean of the placements :math:`\Phi(u_i)` is convolved exactly (FFT); the b scores add noise with
-the variance that belongs to that mean by exponential tilting. ``tests/auc/test_law.py`` compares
-with simulated scores, far into the tail.
+The mean of the placements :math:`\Phi(u_i)` has an exact law (FFT); the b scores add noise, whose
+variance given that mean comes from exponential tilting.
 
-Every estimate gets its normal score :math:`g(x; A) = \Phi^{-1} F_A(x)` with the exact law
-:math:`F_A` of one estimate, so that g is standard normal whatever A is. On the scale
-:math:`T(A) = \int dA / \mathrm{sd}(A)`, on which estimates have a standard deviation of one, g is
-:math:`T(x) - T(A)` plus a correction of a few tenths, which is smooth: it is tabulated at few A and
-interpolated. ``tests/auc/test_scores.py`` compares with the exact law and simulated scores.
+The normal score of an estimate is :math:`g(x; A) = \Phi^{-1} F_A(x)`. Estimates have a standard
+deviation of one on the scale :math:`T(A) = \int dA / \mathrm{sd}(A)`; there
+:math:`g - \{T(x) - T(A)\}` is smooth, tabulated at few A and interpolated. ``tests/auc`` compares
+both with simulated scores.
 """
 
 from dataclasses import dataclass, field
@@ -46,21 +44,7 @@ _TINY = 1e-13
 
 
 def auc_std(auc: ArrayLike, n_positive: int, n_negative: int, spread_ratio: float = 1.0) -> Any:
-    """Standard deviation of the AUC estimate of one classifier.
-
-    Parameters
-    ----------
-    auc : array_like
-        In (0, 1).
-    n_positive, n_negative : int
-    spread_ratio : float
-        Standard deviation of the positives' scores over that of the negatives'.
-
-    Examples
-    --------
-    >>> round(float(auc_std(0.9, 51, 2949)), 5)
-    0.02115
-    """
+    """Standard deviation of the AUC estimate of one classifier."""
     return np.sqrt(auc_covariance(auc, n_positive, n_negative, 1.0, spread_ratio))
 
 
@@ -69,27 +53,14 @@ def auc_covariance(
 ) -> Any:
     r"""Covariance of the AUC estimates of two classifiers of the same AUC on the same items.
 
-    The scores of an item correlate by r between the two classifiers, within each class. For
-    equal spreads (the paper's Sec. 5.3.1), with :math:`\delta = \Phi^{-1}(A)`,
+    Within each class the scores of an item correlate by r = ``correlation`` between the
+    classifiers. For equal spreads (the paper's Sec. 5.3.1), with :math:`\delta = \Phi^{-1}(A)`,
 
     .. math:: \mathrm{Cov} = \frac{\Phi_2(\delta, \delta; r) - A^2
               + (n_+ + n_- - 2)\{\Phi_2(\delta, \delta; r/2) - A^2\}}{n_+ n_-}
 
-    and for r = 1 the variance. Where the spreads differ, positives weigh ``s^2 / (1 + s^2)`` and
-    negatives ``1 / (1 + s^2)`` instead of a half.
-
-    Parameters
-    ----------
-    auc, n_positive, n_negative, spread_ratio
-        As in ``auc_std``.
-    correlation : float
-        ``r``; with a shared reference score it is rho squared.
-
-    Examples
-    --------
-    >>> one, half = (auc_covariance(0.9, 51, 2949, r) for r in (1.0, 0.5))
-    >>> round(float(half / one), 3)
-    0.416
+    For unequal spreads positives weigh ``s^2 / (1 + s^2)``, negatives ``1 / (1 + s^2)``, not a
+    half.
     """
     value, a, b = checked_auc(auc), *checked_sizes(n_positive, n_negative)
     SHARE.check(correlation, "correlation")
@@ -105,20 +76,33 @@ def auc_covariance(
 def auc_estimate_correlation(
     auc: ArrayLike, n_positive: int, n_negative: int, correlation: float, spread_ratio: float = 1.0
 ) -> Any:
-    r"""Correlation of AUC estimates with their shared part, from that of the scores.
+    r"""Correlation of AUC estimates with the part that they share, from that of the scores.
 
-    Where the scores of every item correlate by ``correlation`` with a reference score (the
-    paper's Sec. 5.3.1), the estimates of two classifiers correlate by less than
-    ``correlation ** 2``:
+    Where the scores of every item correlate by ``r`` with a reference score (the paper's
+    Sec. 5.3.1), the estimates of two classifiers correlate by less than ``r ** 2``:
 
     .. math:: \rho = \sqrt{\mathrm{Cov}(r^2) / \mathrm{Var}}
 
     Parameters
     ----------
-    auc, n_positive, n_negative, spread_ratio
-        As in ``auc_std``.
+    auc : array_like
+        In (0, 1).
+    n_positive, n_negative : int
+        Items of each class, at least 2.
     correlation : float
-        In [0, 1].
+        ``r``, in [0, 1].
+    spread_ratio : float
+        Standard deviation of the positives' scores over that of the negatives'.
+
+    Returns
+    -------
+    ndarray
+        rho, of the shape of ``auc``.
+
+    Raises
+    ------
+    InputError
+        A number outside its range.
 
     Examples
     --------
@@ -148,7 +132,7 @@ def _both_below(probability: Any, r: float) -> Any:
 
 
 def estimate_cdf(levels: FloatArray, auc: float, a: int, b: int, ratio: float) -> FloatArray:
-    """Distribution function of one estimate at increasing levels; a positives, b negatives."""
+    """Cdf of one estimate at increasing levels, (L,); ``a`` positives, ``b`` negatives."""
     few, many = min(a, b), max(a, b)
     # of the rarer class's scores where the other class is standard normal
     centre, spread = float(ndtri(auc)) * np.sqrt(1 + ratio**2), ratio
@@ -165,7 +149,7 @@ def estimate_cdf(levels: FloatArray, auc: float, a: int, b: int, ratio: float) -
 
 
 def _placements(cells: int, centre: float, spread: float) -> FloatArray:
-    """Probabilities of placements on a lattice of [0, 1]: expectations of hat functions."""
+    """Probabilities of placements on a lattice of [0, 1], (cells + 1,): means of hat functions."""
     edges = np.linspace(0.0, 1.0, cells + 1)
     x, w = np.polynomial.legendre.leggauss(6)
     inside = edges[:-1, None] + (x + 1) / (2 * cells)
@@ -180,7 +164,7 @@ def _placements(cells: int, centre: float, spread: float) -> FloatArray:
 def _mean_placement(
     placements: FloatArray, few: int, mean: float, width: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Law of the mean of ``few`` placements: values and probabilities, by FFT on a window."""
+    """Values and probabilities of the mean of ``few`` placements, by FFT on a window."""
     cells = placements.size - 1
     size = 1 << int(np.ceil(np.log2(width * cells + 2)))
     total = np.fft.irfft(np.fft.rfft(placements, size) ** few, size)
@@ -196,7 +180,7 @@ def _conditional_variance(mass: FloatArray, few: int, means: FloatArray) -> Floa
     .. math:: \mathrm{Var}(G \mid \bar V = v) \approx \frac{v}{a} + \Big(1 - \frac1a\Big)
               E_\tau \min(V, V') - v^2
 
-    with V and V' independent under the exponential tilt of the placements that has mean v.
+    with independent V and V' under the exponential tilt of the placements that has mean v.
     """
     known = mass > 0
     v = np.linspace(0.0, 1.0, mass.size)[known]
@@ -213,11 +197,10 @@ def _conditional_variance(mass: FloatArray, few: int, means: FloatArray) -> Floa
 def _with_noise(
     levels: FloatArray, means: FloatArray, mass: FloatArray, variance: FloatArray
 ) -> FloatArray:
-    """Distribution function of mean plus noise, at the levels.
+    """Cdf of mean plus noise at the levels, (L,).
 
-    Means closer than the noise are put together, their spread joins the noise. The noise is a Beta
-    variable with the mean and the variance given: like the estimate it stays in [0, 1], and leans
-    away from the nearer end. It is normal where it is narrow.
+    Means that are closer than the noise are merged, and their spread joins the noise. The noise is
+    Beta, so that it stays in [0, 1] as the estimate does, and normal where it is narrow.
     """
     kept = mass > _RARE
     means, mass, variance = means[kept], mass[kept], variance[kept]
@@ -241,16 +224,9 @@ def _with_noise(
 class AucScores:
     """Normal scores of AUC estimates on one test set.
 
-    Attributes
-    ----------
-    n_positive, n_negative : int
-    spread_ratio : float
-    stable : ndarray, shape (4626,)
-        T at equally spaced log odds of the AUC.
-    errors : ndarray, shape (4626,)
-        Standard deviation of an estimate there.
-    correction : scipy spline
-        ``g - (T(x) - T(A))`` over T(A) and ``T(x) - T(A)``.
+    ``stable`` and ``errors`` (4626,) are T and the standard deviation of an estimate at equally
+    spaced log odds of the AUC; ``correction`` is a spline of ``g - (T(x) - T(A))`` over T(A) and
+    ``T(x) - T(A)``.
     """
 
     n_positive: int
@@ -262,16 +238,15 @@ class AucScores:
 
     @property
     def largest(self) -> float:
-        """AUC that stands for 1 where an error is needed: one standard error below it."""
+        """AUC one standard error below 1, used where an AUC of 1 needs an error."""
         return float(self.from_stabilized(self.stable[-1] - 1.0))
 
     @property
     def lattice(self) -> float:
-        """Half the distance of two attainable estimates."""
+        """Half the distance between attainable estimates."""
         return 0.5 / (self.n_positive * self.n_negative)
 
     def standard_error(self, auc: ArrayLike) -> FloatArray:
-        """Standard deviation of one estimate."""
         return np.interp(_log_odds(auc), _LOG_ODDS, self.errors)
 
     def stabilized(self, auc: ArrayLike) -> FloatArray:
@@ -279,7 +254,6 @@ class AucScores:
         return np.interp(_log_odds(auc), _LOG_ODDS, self.stable)
 
     def from_stabilized(self, t: ArrayLike) -> FloatArray:
-        """AUC at T."""
         return expit(np.interp(np.asarray(t, np.float64), self.stable, _LOG_ODDS))
 
     def normal_score(self, estimate: ArrayLike, auc: ArrayLike) -> FloatArray:
@@ -291,34 +265,30 @@ class AucScores:
         return np.where(x <= self.lattice / 2, -np.inf, g)
 
     def estimate(self, normal: ArrayLike, auc: ArrayLike) -> FloatArray:
-        """Estimate with the given normal score, broadcast; the inverse of ``normal_score``."""
+        """Inverse of ``normal_score``, broadcast."""
         base = self.stabilized(auc)
         return self.from_stabilized(self._place(np.asarray(normal), base))
 
     def without_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
-        """AUC whose median estimate, moved by ``shift`` normal scores, is the median of psi.
+        """AUC whose median estimate, moved by ``shift`` normal scores, is that of psi.
 
-        The solution of ``g(estimate(0, psi); theta) = shift``, broadcast: what all estimates of
-        one test set share is removed on the scale on which it is added.
+        Solves ``g(estimate(0, psi); theta) = shift``, broadcast.
         """
         return self._auc_behind(self._place(np.zeros(()), self.stabilized(psi)), shift)
 
     def with_shift(self, auc: FloatArray, shift: FloatArray) -> FloatArray:
-        """AUC whose median estimate is that of ``auc`` moved by ``shift``, broadcast.
-
-        The inverse of ``without_shift``.
-        """
+        """Inverse of ``without_shift``."""
         return self._auc_behind(self._place(shift, self.stabilized(auc)), np.zeros(()))
 
     def _auc_behind(self, place: FloatArray, normal: FloatArray) -> FloatArray:
-        """AUC of which the estimate at ``place``, a T, has this normal score."""
+        """AUC whose estimate at ``place`` has this normal score."""
         base = place - normal
         for _ in range(_ROUNDS):
             base = place - normal + self._corrected(base, place - base)
         return self.from_stabilized(base)
 
     def _place(self, normal: FloatArray, base: FloatArray) -> FloatArray:
-        """T of the estimate with this normal score, where T(A) is ``base``."""
+        """T of the estimate with this normal score; ``base`` is T(A)."""
         offset = normal
         for _ in range(_ROUNDS):
             offset = normal - self._corrected(base, offset)
@@ -335,16 +305,9 @@ def _log_odds(auc: ArrayLike) -> FloatArray:
 
 @lru_cache(maxsize=8)
 def auc_scores(a: int, b: int, lowest: float, highest: float, ratio: float = 1.0) -> AucScores:
-    """Normal scores for classifiers with an AUC between two ends; tables are made once.
+    """Normal scores for AUCs from ``lowest`` to ``highest``; beyond, the correction is constant.
 
-    Outside that range the correction is that at its end. There are ``a`` positives and ``b``
-    negatives; ``ratio`` is the spread ratio.
-
-    Examples
-    --------
-    >>> scores = auc_scores(51, 2949, 0.85, 0.95)
-    >>> bool(scores.normal_score(0.9, 0.9) < 0)  # skewed: the median is above the mean
-    True
+    There are ``a`` positives and ``b`` negatives; ``ratio`` is the spread ratio.
     """
     ends = np.round(checked_auc([lowest, highest]), 4)
     aucs = np.clip(expit(_LOG_ODDS), 1e-9, 1 - 1e-13)

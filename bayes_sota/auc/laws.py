@@ -4,17 +4,15 @@ Scores are binormal: negatives N(0, 1), positives N(mu, s^2), so that (Eq. 10 of
 
 .. math:: A = \Phi\!\Big(\frac{\mu}{\sqrt{1 + s^2}}\Big)
 
-and any monotone transformation of the scores has the same AUC. Classifiers of known AUC that are
-independent have the exact law :math:`\prod_j F_{A_j}(x)`. All others go by normal scores
-(``AucScores``), which are jointly normal with one factor, because classifiers share the items:
+Independent classifiers of known AUC have the exact law :math:`\prod_j F_{A_j}(x)`. Otherwise their
+normal scores (``AucScores``) share one normal factor:
 
 .. math:: P(\max_j \hat A_j \le x) = \int \prod_j \Phi\Big(
           \frac{g(x; A_j) - \rho_j z}{\sqrt{1 - \rho_j^2}}\Big) \varphi(z)\, dz
 
-or, of m that are drawn from these with replacement, the power m of the mean over j. The law of each
-is exact, the correlation of estimates follows from that of the scores, and only the dependence far
-from the middle is an approximation: the expected maximum is within .03 standard errors, .08 for
-classes of ten or twenty items. ``tests/auc/test_law.py`` compares with simulated scores.
+or, for m drawn with replacement, the power m of the mean over j. Only the dependence in the tails
+is approximate: the expected maximum is within .03 standard errors, .08 for classes of ten or
+twenty items (``tests/auc/test_law.py``).
 """
 
 from dataclasses import dataclass, field
@@ -52,11 +50,10 @@ class AucLaw(BestLaw):
     ----------
     theta_sota : float
         AUC of the best classifier.
-    n_positive, n_negative : int
+    n_positive, n_negative, n_classifiers : int
     spread_ratio : float
-    n_classifiers : int
     levels, below : ndarray, shape (L,)
-        AUC values, increasing and equally spaced, and the distribution function there.
+        Equally spaced AUCs and their cdf.
     """
 
     theta_sota: float
@@ -106,7 +103,7 @@ def auc_law(auc: float, n_positive: int, n_negative: int, spread_ratio: float = 
     Raises
     ------
     InputError
-        Impossible numbers.
+        A number outside its range.
 
     Examples
     --------
@@ -127,7 +124,7 @@ def auc_maximum_law(
     correlation: float = 0.0,
     spread_ratio: float = 1.0,
 ) -> AucLaw:
-    r"""Law of the best AUC estimate of several classifiers on one test set.
+    """Law of the best AUC estimate of several classifiers on one test set.
 
     Parameters
     ----------
@@ -136,11 +133,11 @@ def auc_maximum_law(
     n_positive, n_negative, spread_ratio
         As in ``auc_law``.
     n_classifiers : int, optional
-        m; needed unless ``auc`` is an array.
+        m; required unless ``auc`` is an array.
     correlation : float
-        rho, in [0, 1): correlation of each classifier's scores with a reference score that every
-        item has, within each class (the paper's Sec. 5.3.1); the scores of two classifiers
-        correlate by ``rho ** 2``.
+        rho, in [0, 1): correlation of each classifier's scores with a reference score of the item,
+        within each class (the paper's Sec. 5.3.1); scores of two classifiers correlate by
+        ``rho ** 2``.
 
     Returns
     -------
@@ -149,7 +146,7 @@ def auc_maximum_law(
     Raises
     ------
     InputError
-        Impossible numbers.
+        A number outside its range.
 
     Examples
     --------
@@ -185,14 +182,8 @@ def best_estimate(
 ) -> AucLaw:
     """Law of the best estimate of these classifiers, or of ``n_drawn`` drawn with replacement.
 
-    Parameters
-    ----------
-    scores : AucScores
-    correlation : float
-        Correlation of each classifier's scores with a reference score.
-    aucs, counts : ndarray, shape (N,)
-        AUCs, increasing, and how many classifiers have each, or in which proportions.
-    n_drawn : int, optional
+    ``aucs`` (N,) increase; ``counts`` (N,) are multiplicities or proportions; ``correlation`` is
+    with a reference score.
     """
     best, m = float(aucs[-1]), round(counts.sum()) if n_drawn is None else n_drawn
     sizes = (scores.n_positive, scores.n_negative)

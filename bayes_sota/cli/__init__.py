@@ -1,4 +1,4 @@
-"""The command line: arguments -> calls. No mathematics here."""
+"""The command line: arguments to calls."""
 
 from bayes_sota.cli.main import main
 

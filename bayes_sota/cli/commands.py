@@ -25,18 +25,18 @@ _ABOUT = {
     "demo": "The main job on a real challenge.",
 }
 # Modules that are not called like their command.
-_MODULES = {"batch": "sota", "examples": "demo", "inspect": "inspection"}
+_MODULES = dict.fromkeys(("sota", "batch", "board", "paired"), "boards")
+_MODULES |= dict.fromkeys(("score", "maximum"), "scores")
+_MODULES |= {"examples": "demo", "inspect": "inspection"}
 
 
 class Commands(click.Group):
-    """Commands in their order, with their questions; the one that runs is imported."""
+    """Commands with their questions; only the one that runs is imported."""
 
     def list_commands(self, ctx: click.Context | None = None) -> list[str]:
-        """Names in their order."""
         return list(_ABOUT)
 
     def get_command(self, ctx: click.Context | None, name: str) -> click.Command | None:
-        """The command of a name, imported now."""
         if name in _ABOUT:
             module = import_module(f"bayes_sota.cli.{_MODULES.get(name, name)}")
             found: click.Command = getattr(module, name)
@@ -46,13 +46,12 @@ class Commands(click.Group):
         return self.commands.get(name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Their questions, without an import."""
         with formatter.section("Commands"):
             formatter.write_dl(list(_ABOUT.items()))
 
 
 def _show_versions(context: click.Context, option: click.Parameter, wanted: bool) -> None:
-    """Print what a report of a bug needs; none of the libraries is imported."""
+    """Print what a bug report needs; no library is imported."""
     if wanted:
         click.echo(f"bayes_sota {__version__}\nPython {platform.python_version()}")
         for name in ("PyMC", "ArviZ", "NumPy", "SciPy"):
@@ -75,14 +74,14 @@ cli = Commands(
 
 
 def unknown_option(error: click.NoSuchOption) -> str:
-    """One line on an unknown option: its new form, or options that are spelt like it."""
+    """One line on an unknown option: its new form, or options of similar spelling."""
     name = error.option_name
     fix = _new_form(name[2:])
     return f"No such option {name!r}; {fix}" if fix else error.format_message()
 
 
 def _new_form(old: str) -> str:
-    """New form of an option or a command of version 0.5; empty for other names."""
+    """New form of an option or a command of version 0.5, or ""."""
     table = tomllib.loads(Path(__file__).with_name("renamed.toml").read_text("utf-8"))
     found = next((new for new, names in table.items() if old in names.split()), "")
     if not found and old.endswith("-column"):

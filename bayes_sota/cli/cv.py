@@ -51,10 +51,10 @@ def run(file: Path, learners: list[str], reading: dict[str, Any], **settings: An
     """Fit and score learners on many random partitions.
 
     FILE is a table with one row per item: a column of classes, by its name or by --column
-    target=NAME, and attributes, all others or those of --use. Every random partition (an
-    iteration) cuts the items into --folds parts; each part is tested by learners that were fitted
-    to the others. Columns of words become 0 and 1, missing numbers become the median of the
-    training items, and numbers are standardised. Needs scikit-learn (extra cv).
+    target=NAME, and attributes, all others or those of --use. Every iteration cuts the items at
+    random into --folds parts and tests each part with learners fitted to the others. Columns of
+    words become 0 and 1, missing numbers the median of the training items, and numbers are
+    standardised. Needs scikit-learn (extra cv).
     """
     rule, threshold = settings["rule"], settings.pop("threshold")
     if rule == "fixed":
@@ -89,13 +89,13 @@ def run(file: Path, learners: list[str], reading: dict[str, Any], **settings: An
 def judge(
     file: Path, bayes: bool, prob: float, seed: int, reading: dict[str, Any], **asked: Any
 ) -> Answer:
-    """Say whether the order of learners is reproducible.
+    """Is the order of learners reproducible?
 
-    FILE is a table of scores (learner, data set, iteration, fold, score), or a result of
-    bayes-sota cv run --save FILE.nc, which has the items' probabilities as well. The iterations are
-    put in many random orders, as if many people had run the study: do they find the same order of
-    learners? The posterior of every pair, or with --bayes of all learners together, shows whether
-    other items would give the same order.
+    FILE is a table of scores (learner, data set, iteration, fold, score), or a result of bayes-sota
+    cv run --save FILE.nc, which has the items' probabilities as well. Many random orders of the
+    iterations show whether other runs of the study would find the same order of learners. The
+    posterior of every pair, or with --bayes of all learners together, shows whether other items
+    would.
     """
     rule, threshold, truth = asked["rule"], asked["threshold"], asked["truth"]
     probabilities = None
@@ -122,7 +122,7 @@ def judge(
 
 
 def _rule(name: str, threshold: float | None) -> "crossval.Rule":
-    """A rule by its name, with a threshold or its default."""
+    """Rule by its name, with a threshold or its default."""
     from bayes_sota.crossval.rules import RULES
 
     return RULES[name](*() if threshold is None else (threshold,))

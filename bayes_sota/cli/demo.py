@@ -1,4 +1,4 @@
-"""``bayes-sota demo``, the main job on a real example, end to end; and ``bayes-sota examples``."""
+"""``bayes-sota demo``, the main job on a real example, and ``bayes-sota examples``."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -26,10 +26,10 @@ _LABELS = {
 @command(uses="prob seed", draws=False, example="demo --output-dir results")
 @option("--output-dir", type=FOLDER, default=Path("bayes-sota-demo"), help="For all files.")
 def demo(output_dir: Path, prob: float, seed: int) -> Answer:
-    """Obesity-risk challenge: what does its best score say about its best classifier?
+    """Show what the best score of a real challenge says about its best classifier.
 
-    The exact route and a short ABC/SMC on the real board, the paper's test-set size for
-    comparison, and the cassava board as counter-example.
+    The obesity-risk board by the exact route, by a short ABC/SMC and with the paper's test-set
+    size, and the cassava board as counter-example.
     """
     from bayes_sota.core.plots import plot_forest
     from bayes_sota.core.plots_files import save_figure
@@ -92,7 +92,7 @@ def _describe(reports: dict[str, Report], files: list[Path], seed: int) -> Repor
 @command(draws=False, example="examples --output-dir examples")
 @option("--output-dir", type=FOLDER, required=True, help="Existing files there are kept.")
 def examples(output_dir: Path) -> Answer:
-    """Write a small file of each kind to try, and README.txt, which says what they are.
+    """Write a small file of each kind to try, and README.txt, which describes them.
 
     Most are of real classifiers of handwritten digits (scikit-learn's).
     """

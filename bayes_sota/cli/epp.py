@@ -1,4 +1,4 @@
-"""``bayes-sota epp``: skills of players over rounds, by maximum likelihood or with ``--bayes``."""
+"""``bayes-sota epp``: skills of players over rounds."""
 
 from pathlib import Path
 from typing import Any
@@ -52,9 +52,9 @@ def epp(
     """EPP meta-scores: skills of players (models) over the rounds (splits, tasks) of a tournament.
 
     FILES is a table of scores, wide (rounds x players, or with --players rows) or long (player,
-    round, score), of several tournaments with --column tournament=NAME; battles (winner, loser,
-    tie); or results of lm-evaluation-harness, one file per model.
-    Standard errors are clustered by round: matches of one round share its scores.
+    round, score; several tournaments with --column tournament=NAME); a table of battles (winner,
+    loser, tie); or results of lm-evaluation-harness, one file per model. Standard errors are
+    clustered by round, because matches of one round share its scores.
     """
     if bayes and plan is not None:
         raise InputError("--plan uses maximum likelihood: leave out --bayes")

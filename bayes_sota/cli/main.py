@@ -1,4 +1,4 @@
-"""Where a run of the command line begins, and how it ends: in one line and an exit code."""
+"""Run of the command line, from its start to one line and an exit code."""
 
 import os
 import sys
@@ -18,11 +18,10 @@ _ADVICE = "this is a bug: please report it; BAYES_SOTA_DEBUG=1 in the environmen
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit; without arguments it takes those of the process.
+    """Run the command line and exit; by default with the arguments of the process.
 
-    The exit code is 0; 1 if the result is not to be trusted; 2 for bad input; 3 if what --require
-    names is not met; 70 for an error of the program, or of memory; 130 after Ctrl-C; 141 if the
-    reader of its output went away.
+    The exit code is 0; 1 if the result cannot be trusted; 2 for bad input; 3 if --require is not
+    met; 70 for an error of the program, or of memory; 130 after Ctrl-C; 141 for a closed output.
     """
     if arguments is None:
         _prepare_process()
@@ -30,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _prepare_process() -> None:
-    """Let no name fail to be written, and no library write warnings to standard error."""
+    """Let every name be written, and keep warnings of libraries off standard error."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -42,9 +41,9 @@ def _prepare_process() -> None:
 
 
 def _interrupt_again(told: Any) -> None:
-    """Interrupt the program where Ctrl-C came while an object was collected, which swallows it.
+    """Interrupt the program if Ctrl-C was swallowed while an object was collected.
 
-    Other complaints are not told: files that an interrupt leaves half open make them.
+    Other complaints are dropped: files that an interrupt leaves half open make them.
     """
     if told.exc_type is KeyboardInterrupt:
         import _thread
@@ -66,7 +65,7 @@ def _run(arguments: Sequence[str] | None) -> Any:
 
 
 def exit_code(run: Callable[[], Any]) -> int:
-    """Exit code of a run, which says in one line on standard error what stopped it."""
+    """Exit code of a run; one line on standard error says what stopped it."""
     import click
 
     try:
@@ -93,7 +92,6 @@ def exit_code(run: Callable[[], Any]) -> int:
 
 
 def _unexpected(error: Exception) -> int:
-    """Exit code for an unexpected error."""
     if ".pytensor" in str(error):
         return _complain(f"{error}; {_COMPILED}", _BAD_INPUT)
     if isinstance(error, OSError):
@@ -103,15 +101,27 @@ def _unexpected(error: Exception) -> int:
         import traceback
 
         traceback.print_exc()
-    numpy = getattr(sys.modules.get("numpy"), "__version__", "")
-    if isinstance(error, ImportError) or numpy.startswith(("1.", "2.0.")):  # anything may fail
+    if isinstance(error, ImportError) or _numpy_is_old():  # with which anything may fail
         is_extra = str(getattr(error, "name", "")).startswith("sklearn")
         return _complain(f"{error}; {_EXTRA if is_extra else _MISFIT}", _BAD_INPUT)
     return _complain(f"{type(error).__name__}: {error}; {_ADVICE}", _BUG)
 
 
+def _numpy_is_old() -> bool:
+    """Whether the NumPy that was imported is older than the package requires."""
+    import re
+    from importlib.metadata import requires
+
+    number = r"(\d+)\.(\d+)"
+    least = re.search(rf"numpy\b\S*>={number}", " ".join(requires("bayes-sota") or ()))
+    found = re.match(number, getattr(sys.modules.get("numpy"), "__version__", ""))
+    if least is None or found is None:
+        return False
+    return [*map(int, found.groups())] < [*map(int, least.groups())]
+
+
 def debugging() -> bool:
-    """Whether someone looks for a bug, and wants to see where it is."""
+    """Whether BAYES_SOTA_DEBUG asks for tracebacks."""
     return bool(os.environ.get("BAYES_SOTA_DEBUG"))
 
 

@@ -1,8 +1,7 @@
 """Options of commands, and the command that reads, runs and delivers.
 
-``SHARED`` describes what several commands take. Every command takes all of ``EVERYWHERE``, so that
-scripts may pass them to any; those without effect are not in its help and become a note.
-``tests/cli/test_command.py`` walks through all commands.
+Every command takes all options of ``EVERYWHERE``, so that scripts may pass them to any; its help
+leaves out those without effect, and a note names them.
 """
 
 import csv
@@ -45,7 +44,7 @@ EVERYWHERE = (*READING, "prob", "seed", *_DELIVERED)
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]
-    """Numbers in a range; those that need not be whole may be in percent or points."""
+    """Number in a range; one that need not be whole may be in percent or points."""
 
     name = "number"
 
@@ -53,7 +52,6 @@ class Number(click.ParamType):  # type: ignore[type-arg]
         self.limits = limits
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The number, ``Points`` where it was written so."""
         text = str(value).strip()
         number: float
         try:
@@ -71,36 +69,30 @@ class Number(click.ParamType):  # type: ignore[type-arg]
 
 
 class Count(click.ParamType):  # type: ignore[type-arg]
-    """A whole number; of items also the word infer, of classifiers also a range ``A:B``."""
+    """Number of classifiers, or a range ``A:B``."""
 
     name = "N"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The number, both ends of the range, or the word."""
-        of_items = param.name == "n_test"
-        if of_items and value == "infer":
-            return value
         try:
-            parts = [value] if of_items else value.split(":", 1)
-            ends = [int(part.replace(",", "")) for part in parts]
+            ends = [int(part.replace(",", "")) for part in value.split(":", 1)]
         except ValueError:
-            wanted = f"a whole number or {'infer' if of_items else 'a range A:B'}"
+            wanted = "a whole number or a range A:B"
             raise InputError(f"{param.opts[0]} takes {wanted}, got {quoted(value)}") from None
         return tuple(ends) if len(ends) > 1 else ends[0]
 
 
 class Input(click.Path):
-    """File, or folder of files, that a command reads; it is looked for before anything else."""
+    """File, or folder of files, that a command reads; checked before anything else."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Path of a folder or a regular file."""
         if not Path(value).is_dir():
             check_file(Path(value))
         return Path(value)
 
 
 class Option(click.Option):
-    """An option with its default in the help; a ``rare`` one is in ``--help-all`` only."""
+    """Option with its default in the help; a ``rare`` one is in ``--help-all`` only."""
 
     def __init__(
         self, names: Any, help: str, limits: Any = None, choices: Any = None, **settings: Any
@@ -113,12 +105,11 @@ class Option(click.Option):
         super().__init__(names, help=help, show_default=True, **settings)
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Name and help, or None where it is not shown."""
         is_shown = not self.rare or ctx.meta.get("help-all")
         return super().get_help_record(ctx) if is_shown else None
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
-        """The value; of several none is the name of the next option."""
+        """Refuse the name of another option among several values."""
         if self.nargs > 1 and any(str(one).startswith("--") for one in value or ()):
             values = " ".join(map(str, value))
             raise InputError(f"{self.opts[0]} takes {self.nargs} values, got {values}")
@@ -129,12 +120,11 @@ option = partial(click.option, cls=Option)
 
 
 def _names(context: Any, parameter: Any, typed: Sequence[str]) -> list[str]:
-    """Names between commas; one that has a comma stands in quotation marks."""
+    """Names between commas; one that has a comma is quoted."""
     return [name.strip() for names in csv.reader(typed, skipinitialspace=True) for name in names]
 
 
 def _roles(context: Any, parameter: Any, typed: Sequence[str]) -> dict[str, str]:
-    """Columns by their roles."""
     for text in typed:
         if "=" not in text:
             raise InputError(f"--column takes ROLE=NAME, got {quoted(text)}")
@@ -142,7 +132,7 @@ def _roles(context: Any, parameter: Any, typed: Sequence[str]) -> dict[str, str]
 
 
 def _known(context: Any, parameter: Any, typed: Sequence[str]) -> dict[str, Any]:
-    """Known skills by the names of entries; each a text, or from a table."""
+    """Known skills by entry; each a text, or from a table."""
     from bayes_sota.data.known import read_known
 
     known: dict[str, Any] = {}
@@ -162,7 +152,7 @@ def _direction(context: Any, parameter: Any, lower: bool | None) -> str | None:
 
 
 def _average(context: Any, parameter: Any, typed: str | None) -> Any:
-    """The argument of ``Outcomes``; weights are read from their table."""
+    """Argument of ``Outcomes``; weights are read from their table."""
     if typed in (None, "items", "tasks"):
         return typed
     from bayes_sota.data.answers import read_weights
@@ -214,17 +204,16 @@ SHARED: dict[str, Option] = {
 
 
 class Command(click.Command):
-    """A command whose function takes options by their names and returns an ``Answer``.
+    """Command whose function takes options by their names and returns an ``Answer``.
 
     Parameters
     ----------
     uses : str
-        Shared options that the function takes. ``reading`` stands for those that choose columns:
-        the function gets them as a dict of arguments of ``data.reading.read_tidy``. ``known``
-        stands for those of anchors: it gets a dict of arguments of ``with_known``.
+        Shared options that the function takes. ``reading`` stands for those that choose columns, a
+        dict of arguments of ``read_tidy``, and ``known`` for a dict of arguments of ``with_known``.
     example : str
     draws, tree : bool
-        Whether ``--save`` writes figures and results, beside tables, text and page.
+        Whether ``--save`` writes figures, and results.
     """
 
     def __init__(
@@ -265,7 +254,6 @@ class Command(click.Command):
             raise InputError(message + more) from error
 
     def _arguments(self, ctx: click.Context) -> dict[str, Any]:
-        """Arguments of the function."""
         unread = {*self.idle, *_DELIVERED}
         values = {name: value for name, value in ctx.params.items() if name not in unread}
         if "column" in self.uses:
@@ -300,7 +288,6 @@ class Group(click.Group):
     command_class = Command
 
     def list_commands(self, ctx: click.Context | None = None) -> list[str]:
-        """Names in their order."""
         return list(self.commands)
 
 
@@ -323,7 +310,7 @@ def _files_read(ctx: click.Context) -> Iterator[Path]:
 
 
 def _advice(ctx: click.Context, message: str) -> str:
-    """End of a message about a file: the command that describes its content."""
+    """End of a message about a file: the command that describes it."""
     for path in _files_read(ctx):
         if ctx.command.name != "inspect" and message.startswith(f"{shown_path(path)}:"):
             return f"; bayes-sota inspect {shlex.quote(str(path))} says what it holds"
@@ -331,7 +318,7 @@ def _advice(ctx: click.Context, message: str) -> str:
 
 
 def note_unused(where: str, *names: str) -> None:
-    """Add a note on those of the options that were typed and have no effect there."""
+    """Note which of these options were typed without effect."""
     context = click.get_current_context(silent=True)  # none where a process of batch estimates
     if context is None:
         return
@@ -358,7 +345,7 @@ def unread(reading: Iterable[str]) -> Iterator[str]:
 
 
 def shows_progress() -> bool:
-    """Progress bars only where a person watches."""
+    """Whether a person watches."""
     asked = click.get_current_context().params
     return not asked["quiet"] and not asked["as_json"] and sys.stderr.isatty()
 

@@ -23,7 +23,7 @@ _LONGEST_LINE, _HEAD = 700, 450
 
 
 class Answer(NamedTuple):
-    """The report of a command, and its figure and its result as a tree where there are any."""
+    """Report of a command, with its figure and its result as a tree, if any."""
 
     report: "Report"
     draw: "Callable[[], PlotCollection] | None" = None
@@ -78,7 +78,6 @@ def _save(path: Path, answer: Answer, ctx: click.Context) -> None:
 
 
 def _print(report: "Report", top: int, *, quiet: bool) -> None:
-    """The answer in words, tables, what is below them, and notes."""
     doubts = [f"Do not trust this result: {'; '.join(report.reasons)}."] * bool(report.reasons)
     for line in (*doubts, *report.sentences):
         click.echo(plain_text(line))
@@ -99,7 +98,7 @@ def _print(report: "Report", top: int, *, quiet: bool) -> None:
 
 
 def echo_problem(kind: str, message: str) -> None:
-    """One line on standard error that cannot steer a terminal; of a long one beginning and end."""
+    """One line on standard error that cannot steer a terminal; a long one loses its middle."""
     line = plain_text(" ".join(str(message).split()))
     if len(line) > _LONGEST_LINE:
         line = f"{line[:_HEAD]} ... {line[_HEAD - _LONGEST_LINE :]}"
@@ -107,7 +106,7 @@ def echo_problem(kind: str, message: str) -> None:
 
 
 def echo_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
-    """Print a table to standard output; text in it is no markup and cannot steer a terminal."""
+    """Print a table whose text is no markup and cannot steer a terminal."""
     from rich import box
     from rich.console import Console
     from rich.table import Table

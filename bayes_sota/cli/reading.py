@@ -1,4 +1,4 @@
-"""A leaderboard, averages over tasks, answers or numbers of a file, given options as typed."""
+"""Boards and answers of a file, given options as typed."""
 
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,7 @@ def read_board(
 ) -> Leaderboard | Outcomes:
     """Read a file or a folder of logs.
 
-    ``reading`` has arguments of ``read_tidy``, ``scores`` others of ``read_leaderboard``;
-    ``average`` and ``new`` are of answers in tasks, clusters and runs.
+    ``reading`` has arguments of ``read_tidy``, ``scores`` others of ``read_leaderboard``.
     """
     of_log = None if metric in (None, *METRICS) or parse_passes(metric) else metric
     tidy = read_tidy(read_table(file, of_log or reading.get("score")), **reading)
@@ -48,7 +47,7 @@ def read_board(
 
 
 def with_anchors(data: Any, known: dict[str, Any], **changed: Any) -> Any:
-    """Data with the known skills that were typed, or are in a table that may have more names."""
+    """Data with known skills, as typed or from a table that may have more names."""
     given = known | changed
     of_table = {name for name, skill in given["known"].items() if not isinstance(skill, str)}
     absent = of_table.difference(data.names)
@@ -59,7 +58,7 @@ def with_anchors(data: Any, known: dict[str, Any], **changed: Any) -> Any:
     return with_known(data, **given)
 
 
-def parse_sizes(context: Any, parameter: Any, text: str | None) -> Any:
+def parse_sizes(context: Any, parameter: Any, typed: Any) -> Any:
     """Number of items: infer, one number, one for each task, or by the names of the tasks.
 
     Examples
@@ -67,9 +66,11 @@ def parse_sizes(context: Any, parameter: Any, text: str | None) -> Any:
     >>> [parse_sizes(None, None, text) for text in ("100", "100,200", "law:100,art:50")]
     [100, [100, 200], {'law': 100, 'art': 50}]
     """
-    if text in (None, "infer"):
-        return text
-    parts = [part.rpartition(":") for part in str(text).split(",")]
+    if isinstance(typed, tuple):
+        return tuple(parse_sizes(context, parameter, text) for text in typed)
+    if typed in (None, "infer"):
+        return typed
+    parts = [part.rpartition(":") for part in typed.split(",")]
     names = [name.strip() for name, colon, _ in parts if colon]
     try:
         sizes = [int(size) for _, _, size in parts]
@@ -77,5 +78,5 @@ def parse_sizes(context: Any, parameter: Any, text: str | None) -> Any:
             return dict(zip(names, sizes, strict=True))
     except ValueError:
         wanted = "a whole number or infer; of tasks 100,200 or A:100,B:200"
-        raise InputError(f"--n-test takes {wanted}, got {quoted(text)}") from None
+        raise InputError(f"--n-test takes {wanted}, got {quoted(typed)}") from None
     return sizes if len(sizes) > 1 else sizes[0]

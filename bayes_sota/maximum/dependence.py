@@ -1,13 +1,10 @@
-r"""Dependent classifiers given a reference classifier, and the law of their success counts.
+"""Dependent classifiers given a reference classifier, and the law of their success counts.
 
 A reference classifier gets ``S0 ~ Binomial(n, theta0)`` items right. Given ``S0 = k`` the
 classifiers are independent, and one of skill ``theta`` has the success count
-``Binomial(k, a) + Binomial(n - k, b)`` with Eq. 6 and 7 of Møllersen & Holsbø (arXiv 2303.07272).
-
-``survival`` tabulates ``P(X > x | k, theta)`` with an absolute error of 1e-15 (1e-13 for a million
-items): the characteristic function on a window that carries all the mass, summed over the counts
-above each x. Nothing of size classifiers x items is built. ``tests/maximum/test_dependence.py``
-compares with 40-digit arithmetic and with convolutions.
+``Binomial(k, a) + Binomial(n - k, b)`` (Eq. 6 and 7 of Møllersen & Holsbø, arXiv 2303.07272).
+``survival`` sums its characteristic function; the error is below 1e-15, 1e-13 for a million items.
+``tests/maximum/test_dependence.py`` compares with 40-digit arithmetic and with convolutions.
 """
 
 import math
@@ -26,29 +23,12 @@ _ROUND_OFF = 1e-12
 
 
 def feasible_correlation(skill: ArrayLike, reference_skill: float) -> FloatArray:
-    r"""Largest correlation that a classifier can have with the reference classifier.
+    r"""Largest correlation of a classifier with the reference classifier, in (0, 1].
 
-    Two right-or-wrong variables with success probabilities :math:`\theta` and :math:`\theta_0`
-    have correlation at most :math:`\sqrt{\min(o, 1/o)}` with the odds ratio
-    :math:`o = \frac{\theta}{1-\theta} \big/ \frac{\theta_0}{1-\theta_0}`. The lower half is Eq. 8
-    of Møllersen & Holsbø (b >= 0), the upper half follows from a <= 1.
+    .. math:: \sqrt{\min(o, 1/o)}, \quad
+              o = \frac{\theta}{1-\theta} \Big/ \frac{\theta_0}{1-\theta_0}
 
-    Parameters
-    ----------
-    skill : array_like
-        Probability of being right, in (0, 1).
-    reference_skill : float
-        Skill ``theta0`` of the reference classifier, in (0, 1).
-
-    Returns
-    -------
-    ndarray
-        Shape of ``skill``, in (0, 1].
-
-    Examples
-    --------
-    >>> float(feasible_correlation(0.5, 0.9).round(4))
-    0.3333
+    by Eq. 8 of Møllersen & Holsbø (b >= 0) and a <= 1.
     """
     skill = np.asarray(skill, dtype=np.float64)
     with np.errstate(divide="ignore", over="ignore"):
@@ -62,21 +42,14 @@ def feasible_skills(correlation: float, reference_skill: float) -> tuple[float, 
     .. math:: \frac{\rho^2 o}{1 + \rho^2 o} \le \theta \le \frac{o}{o + \rho^2}, \qquad
               o = \frac{\theta_0}{1-\theta_0}
 
-    The lower limit is Eq. 8 of Møllersen & Holsbø; the upper one follows from a <= 1 (Eq. 6). At
-    both, a and b as functions of the skill have a kink, because beyond them the correlation is cut.
-
-    Examples
-    --------
-    >>> low, high = feasible_skills(0.6, 0.9)
-    >>> round(low, 4), round(high, 4)
-    (0.7642, 0.9615)
+    by Eq. 8 of Møllersen & Holsbø and a <= 1 (Eq. 6). Both a and b have kinks there.
     """
     odds = reference_skill / (1 - reference_skill)
     return correlation**2 * odds / (1 + correlation**2 * odds), odds / (odds + correlation**2)
 
 
 def correlation_of_similarity(similarity: float, skill: float) -> float:
-    r"""Correlation with the reference classifier of classifiers that agree on a share of the items.
+    r"""Correlation with the reference classifier, from the share of items on which two agree.
 
     Two classifiers of skill t are both right, or both wrong, with probability (Mania et al. 2019)
 
@@ -85,7 +58,7 @@ def correlation_of_similarity(similarity: float, skill: float) -> float:
     Parameters
     ----------
     similarity : float
-        s, the share of items on which both are right or both are wrong.
+        s.
     skill : float
         t, in (0, 1).
 
@@ -121,26 +94,7 @@ def conditional_probabilities(
         a &= \theta + \rho \sqrt{\theta(1-\theta)(1-\theta_0)/\theta_0} \quad (6) \\
         b &= \theta - \rho \sqrt{\theta(1-\theta)\theta_0/(1-\theta_0)} \quad (7)
 
-    Equations 6 and 7 of Møllersen & Holsbø. Where the correlation is not feasible it is replaced
-    by the largest feasible one (``feasible_correlation``), so that no classifier is dropped.
-
-    Parameters
-    ----------
-    skill, correlation : array_like
-        Broadcast against each other.
-    reference_skill : float
-        ``theta0``, in (0, 1).
-
-    Returns
-    -------
-    a, b : ndarray
-        In [0, 1]; both are nondecreasing in ``skill``.
-
-    Examples
-    --------
-    >>> a, b = conditional_probabilities(0.9, 0.6, 0.9)
-    >>> float(a.round(3)), float(b.round(3))
-    (0.96, 0.36)
+    Møllersen & Holsbø, broadcast. An infeasible correlation becomes the largest feasible one.
     """
     skill = np.asarray(skill, dtype=np.float64)
     if not np.any(correlation):  # independent of the reference classifier, whatever its skill
@@ -158,7 +112,7 @@ def conditional_probabilities(
 
 
 def require_feasible(skill: ArrayLike, correlation: float, reference_skill: float) -> None:
-    """Raise ``InfeasibleCorrelationError`` where some classifier cannot have this correlation."""
+    """Raise ``InfeasibleCorrelationError`` if some classifier cannot have this correlation."""
     limits = np.atleast_1d(feasible_correlation(skill, reference_skill))
     worst = int(np.argmin(limits))
     if correlation > limits[worst] + 1e-12:
@@ -173,7 +127,7 @@ def require_feasible(skill: ArrayLike, correlation: float, reference_skill: floa
 
 
 def tail_half_width(variance: ArrayLike) -> FloatArray:
-    r"""Distance from the mean beyond which a sum of independent indicators has mass below 1e-18.
+    r"""Distance from the mean beyond which a sum of indicators has mass below 1e-18.
 
     Bernstein's inequality :math:`P(X - \mu \ge t) \le \exp(-t^2 / (2v + 2t/3))`, solved for t.
     """
@@ -185,19 +139,10 @@ def tail_half_width(variance: ArrayLike) -> FloatArray:
 def log_characteristic_function(
     probability: FloatArray, frequency: FloatArray
 ) -> NDArray[np.complex128]:
-    r"""Centred log characteristic function of one indicator, :math:`\log(1 - p + p e^{it}) - ipt`.
+    r"""Centred log characteristic functions :math:`\log(1 - p + p e^{it}) - ipt`, (N, F).
 
-    For the rarer outcome: its number multiplies the rounding error, 1e-10 for half a million.
-
-    Parameters
-    ----------
-    probability : ndarray, shape (N,)
-    frequency : ndarray, shape (F,)
-        In [0, pi].
-
-    Returns
-    -------
-    ndarray, shape (N, F)
+    Computed for the rarer outcome: the count multiplies the rounding error, 1e-10 for half a
+    million.
     """
     p, t = probability[:, None], frequency
     q, wave = np.minimum(p, 1 - p), 2 * np.sin(t / 2) ** 2
@@ -212,19 +157,8 @@ def reference_nodes(
 ) -> tuple[IntArray, FloatArray]:
     """Counts and probabilities for the sum over S0 ~ Binomial(n_test, reference_skill), (K,) each.
 
-    A trapezoidal rule over a smooth, decaying function converges exponentially, so that a stride
-    well above 1 loses nothing where S0 has a large variance.
-
-    Parameters
-    ----------
-    n_test : int
-        Number of test items.
-    reference_skill : float
-        ``theta0`` in (0, 1).
-    step : float
-        Wanted distance of the counts in standard deviations of S0.
-    half_width : float
-        Standard deviations of S0 to cover on each side (skewness is allowed for on top).
+    They are ``step`` standard deviations apart: the trapezoidal rule converges exponentially.
+    ``half_width`` is in standard deviations, too.
     """
     mean = n_test * reference_skill
     sd = float(np.sqrt(mean * (1 - reference_skill)))
@@ -255,7 +189,7 @@ def success_law(
 
 
 def count_window(mean: FloatArray, variance: FloatArray, n_test: int) -> tuple[int, int]:
-    """Lowest and highest count that carry mass, of sums with these means and variances."""
+    """Lowest and highest count that carry mass, for sums with these means and variances."""
     reach = tail_half_width(variance)
     low = max(0, int(np.floor((mean - reach).min())))
     return low, min(n_test, int(np.ceil((mean + reach).max())))
@@ -271,23 +205,10 @@ def survival(
     edges: IntArray | None = None,
     weights: FloatArray | None = None,
 ) -> tuple[int, FloatArray]:
-    """``P(X > x | S0 = counts[k], skills[i])``, of each skill or summed over them.
+    """First count of the window, and ``P(X > x | S0 = counts[k], skills[i])``, (E, K, N).
 
-    Parameters
-    ----------
-    skills : ndarray, shape (N,)
-    counts : ndarray of int64, shape (K,)
-    n_test, correlation, reference_skill
-    edges : ndarray of int64, shape (E,), optional
-        The x; default every count of the window that carries the mass.
-    weights : ndarray, shape (N,), optional
-        Weights of the skills, whose sum is given.
-
-    Returns
-    -------
-    first : int
-        First count of the window.
-    survival : ndarray, shape (E, K, N), or (E, K) with weights
+    The x are ``edges`` (E,), by default every count that carries mass. With ``weights`` (N,) the
+    sum over skills, (E, K).
     """
     a, b, mean, variance = success_law(skills, counts, n_test, correlation, reference_skill)
     low, high = count_window(mean, variance, n_test)

@@ -1,15 +1,13 @@
 r"""Fields of classifiers on fresh test sets: the best score, and who has it.
 
-Scores increase stochastically in skill, so that a bound on the
-chance to take the lead decreases down the order statistics of skill. ``walk_down`` jumps to the
-next classifier that could take the lead, and stops where the bound says that no other will: by a
-Chernoff bound where scores are counts (Sec. 4.3 of Møllersen & Holsbø, arXiv 2303.07272), by the
-exact probability where normal scores share one factor,
+Scores increase stochastically in skill, so that a bound on the chance to take the lead decreases
+down the order statistics of skill. ``walk_down`` jumps to the next classifier that could take the
+lead: by a Chernoff bound for counts (Sec. 4.3 of Møllersen & Holsbø, arXiv 2303.07272), by the
+exact probability for normal scores with one factor,
 
 .. math:: g(X_j; \theta_j) = \rho z + \sqrt{1 - \rho^2}\, e_j, \quad z, e_j \sim N(0, 1)
 
-with ``z`` what all scores share because they share the items. Where every classifier shows the best
-of its submissions, e has the law of ``bayes_sota.maximum.submissions``.
+For the best of several submissions e has the law of ``submissions``.
 ``tests/maximum/test_fields.py`` compares with whole fields, and the best count with its exact law.
 """
 
@@ -46,29 +44,13 @@ def walk_down(
     best: FloatArray,
     holder: FloatArray | None = None,
 ) -> FloatArray:
-    r"""Best values of fields whose best classifiers have been played already.
+    """Best values of D fields whose best classifiers have been played already.
 
-    The walk jumps a geometric number of classifiers and keeps the one it lands on with the
-    ratio of the chances to take the lead: exact.
-
-    Parameters
-    ----------
-    test_set : NormalTestSet, CountedTestSet or ChosenTestSet
-        Its ``bound`` is on the probability of a score of at least a target, rising in skill, with
-        a tilt; ``challenge`` says which of the classifiers where the walk landed reach the target,
-        and their scores.
-    rng : Generator
-    inverse : callable
-        ``inverse(rows, upper)``: skills that are exceeded with probability ``upper``.
-    upper : ndarray, shape (D,)
-        Upper-tail probability of the classifier where the walk starts.
-    remaining : ndarray of int64, shape (D,)
-        Number of classifiers below it.
-    best : ndarray, shape (D,)
-        Best value so far.
-    holder : ndarray, shape (D,), optional
-        Skill of the classifier with the best value so far, changed in place. Among tied
-        classifiers one is drawn: the t-th takes over with probability 1/t.
+    The walk jumps a geometric number of classifiers and keeps the one it lands on with the ratio of
+    the chances to take the lead: exact. It starts at the upper-tail probability ``upper`` (D,),
+    with ``remaining`` (D,) classifiers below; ``inverse(rows, upper)`` gives their skills. ``best``
+    (D,) is the best value so far, ``holder`` (D,) the skill behind it, changed in place: the t-th
+    of tied classifiers takes over with probability 1/t.
     """
     upper, remaining, leading = upper.copy(), remaining.copy(), best.copy()
     tied = np.ones(best.size)
@@ -106,9 +88,9 @@ def best_of_fields(
     *,
     winner: bool = True,
 ) -> tuple[FloatArray, FloatArray]:
-    """Best scores of fields and, if ``winner``, the winners' skills; all arrays (D,).
+    """Best scores of fields and, if ``winner``, the winners' skills, (D,) each.
 
-    Given P(theta) and the best skill of each; without ``winner`` only scores are valid.
+    Without ``winner`` only the scores are valid.
     """
     theta = np.clip(theta_sota, 1e-300, _LARGEST_SKILL)
 
@@ -127,17 +109,8 @@ def best_of_fields(
 class NormalTestSet:
     """Test sets on which normal scores share one factor.
 
-    Attributes
-    ----------
-    scores : NormalLaw or AucScores
-    shift, correlation : ndarray, shape (D,)
-        z and rho.
-    noise : SubmissionNoise
-        Noise of the best of several submissions, or of one.
-    kind : ndarray, shape (D,)
-        Kind of the noise of each draw.
-    step : float
-        Smallest difference of two scores.
+    ``scores`` is a NormalLaw or AucScores; ``shift`` (D,) is z, ``correlation`` (D,) rho and
+    ``kind`` (D,) the kind of ``noise``; ``step`` is the smallest difference of two scores.
     """
 
     scores: Any
@@ -148,27 +121,20 @@ class NormalTestSet:
     step: float = 0.0
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
-        """Components of the scores of these draws and skills.
-
-        Skill, the part that all scores share, the standard deviation of a score's own part, and the
-        kind of its noise.
-        """
+        """Skill, shared part, standard deviation of a score's own part, and kind of its noise."""
         rho = self.correlation[rows]
         own = np.maximum(np.sqrt(1 - rho**2), _LEAST_OWN)
         return skill, rho * self.shift[rows], own, self.kind[rows]
 
     def noise_at(self, parts: Parts, target: FloatArray) -> FloatArray:
-        """Noise with which a score is the target."""
         skill, common, own, _ = parts
         return np.asarray((self.scores.normal_score(target, skill) - common) / own)
 
     def value(self, parts: Parts, noise: FloatArray) -> FloatArray:
-        """Scores with this noise."""
         skill, common, own, _ = parts
         return np.asarray(self.scores.estimate(common + own * noise, skill))
 
     def play(self, rng: Generator, rows: IntArray, skill: FloatArray) -> FloatArray:
-        """Score of one classifier per draw, with noise from its whole law."""
         parts, lowest = self.parts(rows, skill), np.full(rows.size, -np.inf)
         return self.value(parts, self.noise.draw_above(lowest, parts[-1], rng))
 
@@ -180,7 +146,7 @@ class NormalTestSet:
     def challenge(
         self, rng: Generator, parts: Parts, bound: FloatArray, _: Any, target: FloatArray
     ) -> tuple[IntArray, FloatArray]:
-        """By the ratio of the chances, then from the tail above the target."""
+        """Accept by the ratio of the chances, then draw from the tail above the target."""
         leads = np.flatnonzero(rng.random(bound.size) * bound < self.bound(parts, target)[0])
         few, target = tuple(part[leads] for part in parts), target[leads]
         noise = self.noise.draw_above(self.noise_at(few, target), few[-1], rng)
@@ -189,16 +155,7 @@ class NormalTestSet:
 
 @dataclass(frozen=True, eq=False)
 class CountedTestSet:
-    """Test sets on which the reference classifier got ``counts`` right: exact accuracies.
-
-    Attributes
-    ----------
-    n_test : int
-    counts : ndarray of int64, shape (D,)
-        Draws of S0.
-    correlation : ndarray, shape (D,)
-    reference_skill : float
-    """
+    """Test sets on which the reference classifier got ``counts`` (D,), draws of S0, right."""
 
     n_test: int
     counts: IntArray
@@ -207,12 +164,11 @@ class CountedTestSet:
 
     @property
     def step(self) -> float:
-        """One item."""
         return 1 / self.n_test
 
     @property
     def shift(self) -> FloatArray:
-        """Count of the reference classifier in standard deviations from its mean."""
+        """Standardised count of the reference classifier."""
         sd = np.sqrt(self.n_test * self.reference_skill * (1 - self.reference_skill))
         return (self.counts - self.n_test * self.reference_skill) / sd
 
@@ -222,12 +178,11 @@ class CountedTestSet:
         return a, b, self.counts[rows], self.n_test - self.counts[rows]
 
     def play(self, rng: Generator, rows: IntArray, skill: FloatArray) -> FloatArray:
-        """``Binomial(k, a) + Binomial(n - k, b)``."""
         a, b, k, rest = self.parts(rows, skill)
         return np.asarray((rng.binomial(k, a) + rng.binomial(rest, b)) / self.n_test)
 
     def bound(self, parts: Parts, target: FloatArray) -> tuple[FloatArray, FloatArray]:
-        r"""Chernoff's, for any tilt s >= 0; the one that is chosen comes near its minimum.
+        r"""Chernoff's, for any tilt s >= 0; the one chosen comes near its minimum.
 
         .. math:: B(\theta) = (1 + a(e^s - 1))^k (1 + b(e^s - 1))^{n-k} e^{-s x}
         """
@@ -239,7 +194,7 @@ class CountedTestSet:
     def challenge(
         self, rng: Generator, parts: Parts, bound: FloatArray, tilt: FloatArray, target: FloatArray
     ) -> tuple[IntArray, FloatArray]:
-        """By the ratio of the bounds, then from the tilted law with ``exp(-s (x - target))``."""
+        """Accept by the ratio of the bounds, then by ``exp(-s (x - target))`` when tilted."""
         tilt = np.where(bound < 1.0, tilt, 0.0)  # a bound of one is plain simulation
         kept = np.flatnonzero(rng.random(tilt.size) < self._chernoff(parts, target, tilt) / bound)
         tilt = tilt[kept]
@@ -259,15 +214,10 @@ class CountedTestSet:
 
 @dataclass(frozen=True, eq=False)
 class ChosenTestSet(NormalTestSet):
-    """Accuracies of the best of several submissions; the shift is that of one.
+    """Accuracies of the best of several submissions; ``scores`` and shift are those of one.
 
-    A count has the quantile, at the level of its noise, of the sum of two binomials that one
-    submission has, by the first terms of Cornish and Fisher's expansion.
-
-    Attributes
-    ----------
-    scores : CountedTestSet
-        Scores of one submission.
+    A count is the quantile, at the level of its noise, of one submission's sum of two binomials, by
+    the first terms of the Cornish-Fisher expansion.
     """
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
@@ -285,7 +235,6 @@ class ChosenTestSet(NormalTestSet):
         return np.asarray(z - sixth * (z**2 - 1))
 
     def value(self, parts: Parts, noise: FloatArray) -> FloatArray:
-        """Counts over the number of items."""
         mean, sd, sixth, _ = parts
         n, counts = self.scores.n_test, np.rint(mean + sd * (noise + sixth * (noise**2 - 1)))
         return np.asarray(np.clip(counts, 0, n) / n)
@@ -300,9 +249,9 @@ def fresh_test_set(
 ) -> NormalTestSet | CountedTestSet:
     """Test sets like the board's, one per correlation.
 
-    With ``luck``, lambda of each draw, every classifier shows the best of its submissions: by the
-    law of one of the two tabulated values around it, with the probabilities of linear
-    interpolation.
+    With ``luck``, lambda of each draw, every classifier shows the best of its submissions. Its law
+    is that of one of the two tabulated values around lambda, drawn as linear interpolation weighs
+    them.
     """
     numbers, lucks, kind = (1.0,), [0.0], np.zeros(correlation.size, np.int64)
     luck = luck if board.has_submissions else None

@@ -4,17 +4,13 @@ r"""Exact likelihood of one observed maximum, and exact draws of the field behin
 
 with :math:`H_k(t, x) = \int_{\theta \le t} P(X \le x \mid k, \theta)\, dP(\theta \mid \phi)` and
 the counts :math:`x_{lo}, \dots, x_{hi}` that print as the observed score. Accuracies share the
-number of correct answers of the reference classifier (``dependence``); normal scores of AUCs and of
-scores with a standard error share one normal factor. The tables of ``P(X > x | shift, theta)`` at
-nodes of the shift and of skill do not depend on P(theta): with its hat weights H is one matrix
-product.
+count of the reference classifier (``dependence``); normal scores share one normal factor. Tables
+of ``P(X > x | shift, theta)`` times the hat weights of P(theta) give H.
 
-Given the node k, the number T of classifiers at the maximum is zero-truncated binomial; their
-skills follow :math:`P(X = x \mid k, \theta)\, dP(\theta)` and those of the others
-:math:`P(X < x \mid k, \theta)\, dP(\theta)`, all independent. Hence exact joint draws of the
-winner's skill and of the best skill, without simulation of scores and without an epsilon.
-``tests/maximum/test_likelihood.py`` compares with direct summation, ``test_posterior.py`` the draws
-with simulated fields.
+Given k, the number T of classifiers at the maximum is zero-truncated binomial; their skills follow
+:math:`P(X = x \mid k, \theta)\, dP(\theta)`, those of the others
+:math:`P(X < x \mid k, \theta)\, dP(\theta)`, all independent. ``tests/maximum/test_likelihood.py``
+compares with direct summation, ``test_posterior.py`` the draws with simulated fields.
 """
 
 from dataclasses import dataclass, replace
@@ -49,17 +45,11 @@ DENSITY = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Survival functions at one correlation.
+    """Survival functions ``P(X > edges[e] | shifts[k], skills[i])`` at one correlation, (E, K, N).
 
-    Attributes
-    ----------
-    shifts, weights : ndarray, shape (K,)
-        Nodes of the shift that all scores share, standardised, and their probabilities; one node
-        where classifiers are independent.
-    survival : ndarray, shape (E, K, N)
-        ``P(X > edges[e] | shifts[k], skills[i])``, decreasing in e and increasing in i.
-    cell : float
-        Width of the cell around a node in which shifts lie; 0 where they lie at the nodes.
+    ``shifts`` (K,) are nodes of the shared, standardised shift, ``weights`` (K,) their
+    probabilities. Shifts lie in cells of width ``cell`` around the nodes, or at the nodes if it is
+    0.
     """
 
     shifts: FloatArray
@@ -71,26 +61,17 @@ class Table:
     def smoothed(self) -> FloatArray:
         """Nodal values minus a twelfth of their second differences.
 
-        A linear interpolant of a convex function is too high by h^2/12 times its second
-        derivative on average; the correction makes expectations fourth order in h.
+        A linear interpolant of a convex function is too high by h^2/12 times its second derivative
+        on average; the correction makes expectations fourth order in h.
         """
         s = self.survival.copy()
         s[..., 1:-1] -= np.diff(self.survival, 2, axis=-1) / 12
         return np.clip(s, 0.0, 1.0)
 
     def log_field_cdf(self, weights: FloatArray, ends: bool = False) -> FloatArray:
-        r"""``log H_k(1, x)``: one less the mass of P(theta) times the probability of more than x.
+        """``log H_k(1, x)``, (E, K, D), for hat weights (D, N) of D skill distributions.
 
-        Parameters
-        ----------
-        weights : ndarray, shape (D, N)
-            Hat weights of D skill distributions on the skills of the table.
-        ends : bool
-            Whether at the first and the last edge only.
-
-        Returns
-        -------
-        ndarray, shape (E, K, D)
+        With ``ends`` at the first and the last edge only.
         """
         table = self.smoothed[:: len(self.smoothed) - 1] if ends else self.smoothed
         above = table.reshape(-1, table.shape[-1]) @ weights.T
@@ -112,7 +93,7 @@ def edges_of(board: BestScore) -> Any:
 def nodes_of_skill(board: BestScore, correlations: FloatArray, luck: float = 0.0) -> FloatArray:
     """Skills between which survival functions go from 0 to 1, equally many per standard error.
 
-    The lowest lies ``luck`` standard errors further down than it would without.
+    Submissions move the lowest down by ``luck`` standard errors.
     """
     scale = score_law(board).normal_scores
     strongest, weakest = float(correlations.max()), float(correlations.min())
@@ -167,23 +148,11 @@ def score_bounds(board: BestScore) -> tuple[float, float]:
 
 
 def inverse_law(distribution: SkillDistribution, tail: FloatArray, factor: FloatArray) -> Any:
-    """Inverse upper tails of laws of one skill proportional to ``factor(theta) dP(theta)``.
+    """Inverse upper tails of D laws of one skill proportional to ``factor(theta) dP(theta)``.
 
-    Between two nodes the factor is replaced by its mean, and P(theta) is kept exactly.
-
-    Parameters
-    ----------
-    distribution : SkillDistribution
-        D of them (parameters of shape (D,)).
-    tail : ndarray, shape (D, N)
-        P(theta) above each node, decreasing.
-    factor : ndarray, shape (D, N)
-        At the nodes.
-
-    Returns
-    -------
-    callable
-        ``inverse(rows, upper)``: skills that draws ``rows`` exceed with probability ``upper``.
+    ``tail`` (D, N) is P(theta) above each node, ``factor`` (D, N) its value there. Between two
+    nodes the factor is replaced by its mean. ``inverse(rows, upper)`` gives the skills of draws
+    ``rows``.
     """
     draws, f = len(tail), factor[:, ::-1]
     ends, above = np.zeros((2, draws, tail.shape[1] + 2))
@@ -204,17 +173,9 @@ def inverse_law(distribution: SkillDistribution, tail: FloatArray, factor: Float
 
 
 class BoardLikelihood:
-    """Tables for one board at several correlations.
+    """Tables for one board at nodes of rho, ``correlations`` (R,).
 
-    Parameters
-    ----------
-    board : BestScore
-    correlations : ndarray, shape (R,)
-        Nodes of rho.
-    reference_skill : float, optional
-        theta0; default ``default_reference_skill(board)``.
-    luck : ndarray, shape (R,), optional
-        Lambda of chosen submissions beside each correlation; needed where the board has some.
+    A board with submissions needs ``luck`` (R,), lambda beside each.
     """
 
     def __init__(
@@ -292,8 +253,8 @@ class BoardLikelihood:
     def _draw_shared(self, rng: Generator, weights: FloatArray, r: int) -> dict[str, Any]:
         """Draw what all classifiers share at the r-th correlation, given hat weights (D, N).
 
-        Beside the variables (D,) of ``draw``: ``m`` as integers, the number ``tied`` at the
-        maximum, and the survival functions at the edges of its run of scores, (D, N).
+        ``tied`` are those at the maximum, ``low`` and ``high`` (D, N) survival functions at the
+        ends of its run of scores.
         """
         table, draws = self.tables[r], np.arange(len(weights))
         log_h, several = table.log_field_cdf(weights), table.shifts.size > 1

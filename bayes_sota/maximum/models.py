@@ -1,15 +1,9 @@
-r"""Plain ``pm.Model`` of one or several observed maxima, and the likelihood for models of your own.
+"""Plain ``pm.Model`` of observed maxima, and the likelihood for models of your own.
 
-``build_model`` is for NUTS: skills, the reference classifier's count and the number of tries are
-summed out (``bayes_sota.maximum.likelihood``); the tables of survival functions are constants at
-Chebyshev nodes of rho, between which the log likelihood is interpolated. ``observe_maximum`` puts
-this likelihood, with fresh boards as its draws, into any model that has a location, a spread and a
-rho. ``build_simulated_maximum`` simulates boards instead (Sec. 5.3.2 of Møllersen & Holsbø, arXiv
-2303.07272).
-
-The location is sampled through a level near the best skill: the data pin down the top of the field,
-and location and spread vary along a curve below it. ``tests/maximum/test_models.py`` holds the
-densities against the exact route. Fields are logit-normal.
+Skills, the reference classifier's count and the number of tries are summed out (``likelihood``);
+between Chebyshev nodes of rho the log likelihood is interpolated. Fields are logit-normal.
+``build_simulated_maximum`` simulates boards instead (Sec. 5.3.2 of Møllersen & Holsbø, arXiv
+2303.07272). ``tests/maximum/test_models.py`` compares the densities with the exact route.
 """
 
 from collections.abc import Callable, Sequence
@@ -110,13 +104,12 @@ def observe_maximum(
     Parameters
     ----------
     boards : BestScore or sequence of them
-        With one field of classifiers.
-    location, spread, rho : tensors
-        Numbers: median and standard deviation of the skills (log odds), and the correlation with
-        the reference classifier. Their priors are those of the model around.
+    location, spread, rho : scalar tensors
+        Median and standard deviation of the skills (log odds), and the correlation with the
+        reference classifier, with priors of your model.
     priors : Priors, optional
-        Priors of logit-normal skills. Their prior of rho gives its range: beyond its quantiles at
-        0.0002 and 0.9998 the likelihood stays constant.
+        Only the range of rho is taken: beyond the prior's quantiles at 0.0002 and 0.9998 the
+        likelihood is constant in rho.
     reference_skill : float, optional
         theta0; default the board's observed maximum.
 
@@ -124,6 +117,12 @@ def observe_maximum(
     -------
     tensor, shape (boards,)
         A ``pm.CustomDist``, whose draws are best scores of fresh fields on fresh test sets.
+
+    Raises
+    ------
+    InputError
+        No board, one whose best score was chosen among submissions, or skills that are not
+        logit-normal.
 
     Examples
     --------
@@ -184,7 +183,7 @@ def _correlation_nodes(prior: CorrelationPrior) -> FloatArray:
 def _field_variables(maxima: Maxima) -> tuple[Any, Any, Any]:
     """Location, spread and rho of the model of the ``with`` block; constants where known.
 
-    The location is sampled as a level above it, near the best skill; its prior is the same.
+    The location is sampled as a level near the best skill, where the data inform it.
     """
     skill, tries = maxima.priors.skill, max(board.typical_tries for board in maxima.boards)
     spread: Any = np.exp(skill.log_spread[0])
@@ -201,7 +200,7 @@ def _field_variables(maxima: Maxima) -> tuple[Any, Any, Any]:
 
 
 def correlation_variable(prior: CorrelationPrior) -> Any:
-    """Rho of the model of the ``with`` block; a constant where it is known."""
+    """Rho of the model of the ``with`` block; a constant where known."""
     if isinstance(prior, BetaCorrelation):
         return pm.Beta("rho", prior.a, prior.b)
     return pm.Deterministic("rho", pt.as_tensor_variable(prior.quantile(0.5)))
@@ -217,7 +216,7 @@ def _cardinal_functions(rho: Any, nodes: FloatArray) -> Any:
 
 
 def _at_nodes(likelihood: BoardLikelihood, location: Any, spread: Any) -> Any:
-    """``BoardLikelihood.at_nodes`` in PyTensor, (R,), from one product with all tables."""
+    """``BoardLikelihood.at_nodes`` in PyTensor, (R,)."""
     tables, weights = likelihood.tables, _hat_weights(location, spread, likelihood.skills)
     ends = np.concatenate([table.smoothed[[0, -1]] for table in tables], axis=1)
     survival = pt.dot(pytensor.shared(ends), weights)  # shared: too large for a constant
@@ -245,7 +244,7 @@ def _hat_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
 
 
 def fresh_maxima(maxima: Maxima, names: Sequence[str] = _PARAMETERS) -> Callable[..., Any]:
-    """Function that draws best scores of fresh boards, which lie along the last axis of its size.
+    """Function that draws best scores of fresh boards, along the last axis of its size.
 
     It takes a generator, the named parameters and the size, as ``pm.Simulator`` gives them.
     """
@@ -283,19 +282,13 @@ def build_simulated_maximum(
     Returns
     -------
     pm.Model
-        Free variables ``level``, ``log_spread`` and ``rho`` unless they are known; deterministic
-        ``location``, ``spread``.
+        Variables as in ``build_model``. The likelihood is random: use ``pm.sample_smc``, not
+        ``pm.sample``, or ``estimate_sota(method="abc")``, which also chooses epsilon.
 
     Raises
     ------
     InputError
         No board, one whose best score was chosen among submissions, or nothing that is unknown.
-
-    Notes
-    -----
-    ``pm.sample`` is no use here: the likelihood is random. Use ``pm.sample_smc``, or
-    ``sample_abc`` of ``bayes_sota.maximum.sample_smc``, which also chooses epsilon and draws the
-    best skill.
     """
     maxima = _maxima_of(boards, priors, reference_skill)
     low, high = np.array([score_bounds(board) for board in maxima.boards]).T

@@ -1,7 +1,4 @@
-"""Figures of the best skill, and of laws of the best observed score.
-
-Nothing is estimated here. ``tests/maximum/test_plots.py`` compares what was drawn with the results.
-"""
+"""Figures of the best skill, and of laws of the best observed score."""
 
 from typing import Any
 
@@ -31,8 +28,8 @@ _PLACES = 500  # of an AUC, most of which lie far out
 def plot_sota(tree: xr.DataTree, *, ci_prob: float = 0.95, **pc_kwargs: Any) -> PlotCollection:
     """Posterior of the best skill, of the winner's skill and of the best of a fresh field.
 
-    One row per quantity that the result holds: density, mean (dot), interval (bar) and the best
-    observed score (black mark). Skills are latent; the best score is an observation.
+    One row per quantity: density, mean (dot), interval (bar) and the best observed score (black
+    mark). Skills are latent; the best score is an observation.
 
     Parameters
     ----------
@@ -91,12 +88,10 @@ def plot_sota(tree: xr.DataTree, *, ci_prob: float = 0.95, **pc_kwargs: Any) -> 
 def plot_maximum_law(
     law: MaximumLaw | AucLaw, *, ci_prob: float = 0.95, **pc_kwargs: Any
 ) -> PlotCollection:
-    """Draw the law of the sample maximum: why the best score flatters the best classifier.
+    """Densities of one classifier's score and of the best score, on the same test items.
 
-    Densities of the score of one classifier of skill ``theta_sota`` and of the observed maximum, on
-    the same test items. The distance between the vertical lines, ``theta_sota`` and the expected
-    maximum, is the bias of the maximum as an estimate of ``theta_sota``. The bar is the
-    equal-tailed interval.
+    The distance between the vertical lines, ``theta_sota`` and the expected maximum, is the bias of
+    the maximum as an estimate of ``theta_sota``. The bar is the equal-tailed interval.
 
     Parameters
     ----------
@@ -105,13 +100,14 @@ def plot_maximum_law(
     ci_prob : float
         Probability of the interval.
     **pc_kwargs
-        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
+        As in ``plot_sota``.
 
     Returns
     -------
     PlotCollection
-        Artists in ``viz``: ``line_0`` and ``line_1`` (one classifier, the maximum),
-        ``theta_sota``, ``expected_maximum`` and ``interval``, each with the variable ``density``.
+        Artists in ``viz``: ``line_0`` and ``line_1`` (one classifier of skill ``theta_sota``, the
+        maximum), ``theta_sota``, ``expected_maximum`` and ``interval``, each with the variable
+        ``density``.
 
     Examples
     --------

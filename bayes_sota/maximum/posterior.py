@@ -1,12 +1,9 @@
-r"""Posterior of theta_sota from observed maxima, by importance sampling and direct draws.
+"""Posterior of theta_sota from observed maxima, by importance sampling and direct draws.
 
-The parameters of the field, location and logarithm of the spread, are sampled at several equally
-likely values of rho at once (``bayes_sota.core.numerics.sample_importance``), and a value of rho
-counts as its evidence says. The likelihood is a narrow ridge in location and spread, along which
-the best skill is the same: proposals sit on points that the sampler has found there. Given the
-parameters everything else is drawn from its exact law (``likelihood``). Solves Sec. 5.3.2 of
-Møllersen & Holsbø without simulation; ``tests/maximum/test_posterior.py`` holds it against
-rejection sampling, against quadrature and against denser tables.
+Location and log spread are sampled at several equally likely values of rho at once
+(``core.inference``), and the evidence weighs these. The rest is drawn from its exact law
+(``likelihood``). Solves Sec. 5.3.2 of Møllersen & Holsbø without simulation;
+``tests/maximum/test_posterior.py`` compares with rejection sampling and quadrature.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,14 +43,7 @@ def several(boards: BestScore | Sequence[BestScore]) -> tuple[BestScore, ...]:
 
 
 def board_names(boards: Sequence[BestScore]) -> list[str]:
-    """Names of boards, made different where two are alike.
-
-    Examples
-    --------
-    >>> board = BestScore("0.98", n_test=200, n_classifiers=50)
-    >>> board_names([board, board])
-    ['board', 'board 2']
-    """
+    """Names of boards; repeated names get a number."""
     names = [board.name for board in boards]
     before = (names[:i].count(name) for i, name in enumerate(names))
     return [f"{name} {k + 1}" if k else name for name, k in zip(names, before, strict=True)]
@@ -63,15 +53,9 @@ def board_names(boards: Sequence[BestScore]) -> list[str]:
 class Maxima:
     """Observed maxima of boards, and what is assumed of the field behind them.
 
-    ``values`` are draws of what all boards share, by name and of shape (D,) each: ``location``,
-    ``spread``, ``rho`` and, where a best score was chosen among submissions, ``submission_luck``.
-
-    Attributes
-    ----------
-    boards : sequence of BestScore
-    priors : MaximumPriors
-    reference_skill : float, optional
-        theta0 of every board; default each board's observed maximum.
+    ``values`` are draws, (D,) each, of what all boards share: ``location``, ``spread``, ``rho``
+    and, for a score chosen among submissions, ``submission_luck``. theta0 is by default each
+    board's observed maximum.
     """
 
     boards: Sequence[BestScore]
@@ -80,7 +64,6 @@ class Maxima:
 
     @property
     def has_submissions(self) -> bool:
-        """Whether some best score was chosen among submissions."""
         return any(board.has_submissions for board in self.boards)
 
     def field(self, values: Values) -> SkillDistribution:
@@ -99,23 +82,9 @@ class Maxima:
     def draw_boards(
         self, values: Values, rng: Generator, *, winner: bool = True
     ) -> dict[str, FloatArray]:
-        """Fresh fields of classifiers on fresh test sets, simulated forward.
+        """Fresh fields of classifiers on fresh test sets, simulated forward, (D, B).
 
-        Only the sizes of the boards matter, and theta0 where ``reference_skill`` is not given. An
-        uncertain number of classifiers is drawn from its prior.
-
-        Parameters
-        ----------
-        values : mapping of str to ndarray, shape (D,)
-        rng : Generator
-        winner : bool
-            Whether to find out who wins; without, ``winner_skill`` is not valid.
-
-        Returns
-        -------
-        dict of str to ndarray, shape (D, B)
-            ``theta_sota``, ``winner_skill``, ``multiplicity_bias``, ``shift``, ``n_classifiers``
-            and ``observed_maximum``, which is not rounded as printed scores are.
+        ``winner_skill`` is valid if ``winner``; ``observed_maximum`` is not rounded.
         """
         field, rho, luck = self.field(values), values["rho"], values.get("submission_luck")
         columns = []
@@ -138,26 +107,22 @@ class Maxima:
         return {**values, "expected_sota": expected}
 
     def draw_fields(self, values: Values, rng: Generator) -> dict[str, FloatArray]:
-        """Exact draws of the latent variables of every board, as in ``collect``.
+        """Exact draws of every board's latent variables, as in ``collect``, without submissions.
 
-        rho enters through the nearest of nodes at equally spaced quantiles. Classifiers submit
-        once.
+        rho enters through the nearest of nodes at equally spaced quantiles.
         """
         nodes = np.unique(np.quantile(values["rho"], np.linspace(0, 1, _NEAR_RHOS)))
         nearest = np.abs(values["rho"][:, None] - nodes).argmin(axis=1)
         return self.collect(self.likelihoods(nodes), values, nearest, rng)
 
     def likelihoods(self, rho: FloatArray, luck: FloatArray | None = None) -> list[BoardLikelihood]:
-        """Tables of every board at nodes of rho, and of the luck where there is any."""
+        """Tables of every board at nodes of rho, and of the luck if any."""
         return [BoardLikelihood(board, rho, self.reference_skill, luck) for board in self.boards]
 
     def collect(
         self, likelihoods: Sequence[BoardLikelihood], values: Values, node: IntArray, rng: Generator
     ) -> dict[str, FloatArray]:
-        """Draws of what boards share, (D,), and given its nodes what belongs to each, (D, B).
-
-        Under the names of the schema, and what else ``BoardLikelihood.draw`` gives.
-        """
+        """Draws of what boards share, (D,), and, given its nodes, of each board's own, (D, B)."""
         field, rho = self.field(values), values["rho"]
         drawn = _by_board([one.draw(rng, field, node, rho) for one in likelihoods])
         observed = np.array([board.maximum for board in self.boards])
@@ -171,11 +136,7 @@ def _by_board(columns: Sequence[Values]) -> dict[str, FloatArray]:
 
 
 def log_priors(priors: MaximumPriors, values: Values) -> dict[str, FloatArray]:
-    """Log prior densities of location, log spread, rho and luck, where they are not known.
-
-    ``values`` are draws of ``location``, ``spread``, ``rho`` and, where a board has submissions,
-    ``submission_luck``.
-    """
+    """Log prior densities of location, log spread, rho and luck, except the known ones."""
     densities, given = {}, {**values, "log_spread": np.log(values["spread"])}
     for name in ("location", "log_spread"):
         mean, sd = getattr(priors.skill, name)
@@ -190,20 +151,10 @@ def log_priors(priors: MaximumPriors, values: Values) -> dict[str, FloatArray]:
 
 @dataclass(frozen=True, eq=False)
 class SotaPosterior:
-    """Draws from the posterior, and how they came about.
+    """Draws as in ``Maxima.collect``, and how they came about.
 
-    Attributes
-    ----------
-    draws : dict of str to ndarray
-        Names as in ``bayes_sota.core.schema``, and what else ``BoardLikelihood.draw`` gives.
-        ``location``, ``spread``, ``rho`` and, where a board has submissions, ``submission_luck``
-        have shape (D,), what belongs to a board has shape (D, B).
-    fit : MaximumFit
-        Weighted parameters behind the draws.
-    parameters : Parameters
-        Node of rho and coordinates behind each draw.
-    reasons : tuple of str
-        Why the result cannot be trusted; empty where it can.
+    ``parameters`` are the nodes and coordinates behind the draws. ``reasons`` say why the result
+    cannot be trusted.
     """
 
     draws: dict[str, FloatArray]
@@ -220,29 +171,9 @@ def sota_posterior(
     random_seed: int | Generator | None = DEFAULT_SEED,
     reference_skill: float | None = None,
 ) -> SotaPosterior:
-    """Exact posterior of the best skill given observed maxima.
+    """Exact posterior of the best skill given observed maxima of boards that share their field.
 
-    Parameters
-    ----------
-    boards : BestScore or sequence of them
-        Several boards of one task share location, spread and rho.
-    priors : Priors, optional
-    draws : int
-        Number of draws; behind them are as many weighted points, at least 1,000.
-    random_seed : int, Generator or None
-    reference_skill : float, optional
-        theta0 of every board; default each board's observed maximum, a fixed number.
-
-    Returns
-    -------
-    SotaPosterior
-
-    Examples
-    --------
-    >>> board = BestScore("0.98", n_test=200, n_classifiers=50)
-    >>> posterior = sota_posterior(board, draws=1000, random_seed=1)
-    >>> bool(posterior.draws["theta_sota"].mean() < 0.98)
-    True
+    Behind the ``draws`` are as many weighted points, at least 1,000.
     """
     COUNT.check(draws, "draws")
     maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
@@ -272,14 +203,8 @@ def sota_posterior(
 class MaximumFit(Fit):
     """Observed maxima, with weighted points of location and spread at every value of rho.
 
-    A point has two coordinates in which the ridge of the posterior is straight: the standardised
-    log spread, and a level near the best skill, the location moved with the spread. What is known
-    does not move.
-
-    Attributes
-    ----------
-    priors : SkillPrior
-    likelihoods : list of BoardLikelihood
+    The likelihood is a narrow ridge, straight in two coordinates: the standardised log spread, and
+    a level near the best skill. Known parameters do not move.
     """
 
     priors: SkillPrior
@@ -287,11 +212,9 @@ class MaximumFit(Fit):
 
     @cached_property
     def tries(self) -> float:
-        """Typical number of classifiers of a board."""
         return float(np.exp(np.mean([np.log(x.board.typical_tries) for x in self.likelihoods])))
 
     def dimension(self, family: str) -> int:
-        """Two: location and spread."""
         return 2
 
     def field(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -1,9 +1,6 @@
 """Results of the routes to theta_sota as DataTrees in the schema of the package.
 
-The exact route draws from the posterior itself; its independent draws are laid out as chains so
-that every ArviZ function works. NUTS draws location, spread and rho; what it leaves out is drawn
-from its exact law given these (``tests/maximum/test_sample.py``). Replicates of the observed maxima
-are best scores of fresh boards of the same size.
+Independent draws of the exact route are laid out as chains, so that every ArviZ function works.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,17 +33,7 @@ _ELSEWHERE = (*_NEW_SCORES, "log_likelihood")
 class Request(Maxima):
     """Boards, priors and settings of every route.
 
-    Attributes
-    ----------
-    boards, priors, reference_skill
-        As in ``Maxima``.
-    draws, chains : int
-        Draws per chain, and chains.
-    random_seed : int, SeedSequence, Generator or None
-    groups : {"all", "estimands"}
-        "estimands" leaves out those that only checks of the model need.
-    model_name, model_hash : str, optional
-        Recorded as attributes.
+    ``groups="estimands"`` leaves out the groups that only checks of the model need.
     """
 
     draws: int = 1000
@@ -58,7 +45,6 @@ class Request(Maxima):
 
     @cached_property
     def seeded(self) -> tuple[Generator, str]:
-        """Generator and its description."""
         return resolve_seed(self.random_seed)
 
     def result(
@@ -105,16 +91,12 @@ class Request(Maxima):
         return result_tree(groups, {**facts, **attributes, "metric": self.boards[0].metric})
 
     def lay_out(self, values: Mapping[str, Any]) -> xr.Dataset:
-        """Draws (D,) or (D, B) by chain and draw; of one board without its dimension.
-
-        What was observed keeps it.
-        """
+        """Draws (D,) or (D, B) by chain and draw; latent ones of one board lack its dimension."""
         dims = {name: ("board",)[: x.ndim - 1] for name, x in values.items()}
         data = lay_out(dict(values), self.chains, dims, {"board": board_names(self.boards)})
         return data if _OBSERVED in values else self._of_one(data)
 
     def _of_one(self, data: xr.Dataset) -> xr.Dataset:
-        """Without the dimension of boards where there is one."""
         one = len(self.boards) == 1 and "board" in data.dims
         return data.isel(board=0, drop=True) if one else data
 
@@ -122,15 +104,7 @@ class Request(Maxima):
 def sample_exact(
     boards: Sequence[BestScore], priors: MaximumPriors, **settings: Any
 ) -> xr.DataTree:
-    """Exact posterior of observed maxima as a DataTree; ``settings`` as in ``Request``.
-
-    Returns
-    -------
-    xarray.DataTree
-        Groups ``posterior``, ``prior``, ``predictions``, ``posterior_predictive``,
-        ``prior_predictive``, ``log_likelihood``, ``log_prior``, ``sample_stats``,
-        ``observed_data``, ``constant_data``.
-    """
+    """Exact posterior of observed maxima as a DataTree; ``settings`` as in ``Request``."""
     request = Request(boards, priors, **settings)
     found = sota_posterior(
         boards,
@@ -163,8 +137,7 @@ def sample_nuts(
 ) -> xr.DataTree:
     """Posterior by NUTS (nutpie) over location, spread and rho; the rest from its exact law.
 
-    A check of the exact route, and a start for extensions. ``settings`` as in ``Request``, the
-    others as in ``pm.sample``.
+    ``settings`` as in ``Request``, the others as in ``pm.sample``.
     """
     from bayes_sota.maximum.models import build_model
 

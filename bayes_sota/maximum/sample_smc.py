@@ -1,10 +1,8 @@
-r"""Approximate Bayesian computation with sequential Monte Carlo: boards are simulated.
+"""Approximate Bayesian computation with sequential Monte Carlo: boards are simulated.
 
-PyMC's kernels call a compiled function per particle, which costs half a millisecond where the
-likelihood is a Python simulator. Here both log densities of the model are vectorised over particles
-(``pytensor.graph.replace.vectorize_graph``), a hundred times cheaper per particle, and what is
-saved goes into more mutation steps: until the average particle has moved often enough.
-``tests/maximum/test_sample_smc.py`` holds the draws against the exact route.
+PyMC's kernels call a compiled function per particle. Here log densities are vectorised over
+particles, a hundred times cheaper, which pays for more mutation steps.
+``tests/maximum/test_sample_smc.py`` compares the draws with the exact route.
 """
 
 from collections.abc import Sequence
@@ -47,23 +45,11 @@ def sample_abc(
 ) -> xr.DataTree:
     r"""Posterior by approximate Bayesian computation, the route of the paper's Sec. 5.3.2.
 
-    Its only approximation is epsilon, the standard deviation of a Gaussian kernel on the scale of
-    scores: a sixth of the standard deviation of ``theta_sota`` by the exact route. It widens the
-    posterior by about :math:`\sqrt{1 + (\epsilon / sd)^2}`, 1.4 %. Location, spread and rho come
-    from simulation; given them, skills are drawn from their exact law, as for NUTS. ``settings`` as
-    in ``Request``; several ``boards`` share the three. The same seed gives the same draws for any
-    ``cores``. For another epsilon sample ``build_simulated_maximum`` with ``pm.sample_smc``.
-
-    Returns
-    -------
-    xarray.DataTree
-        Attributes: ``epsilon`` and ``moves`` (accepted ones of the average particle of the last
-        stage, in the chain with the fewest).
-
-    Raises
-    ------
-    InputError
-        Fewer than 10 draws, or a best score that was chosen among submissions.
+    Epsilon, the standard deviation of a Gaussian kernel on the scale of scores, is a sixth of the
+    standard deviation of ``theta_sota`` by the exact route. It widens the posterior by about
+    :math:`\sqrt{1 + (\epsilon / sd)^2}`, 1.4 %, and is the only approximation. The draws do not
+    depend on ``cores``. ``moves`` is the average over particles in the last stage, of the worst
+    chain.
     """
     request = Request(boards, priors, **settings)
     if request.draws < 10:
@@ -93,7 +79,7 @@ def sample_abc(
 
 
 def _run_chain(build: Any, draws: int, seed: int) -> dict[str, FloatArray]:
-    """Parameters of particles, (D, ...), and ``moves``, those of the average one in the last stage.
+    """Parameters of particles, (D, ...), and ``moves`` of the average one in the last stage.
 
     Random-walk Metropolis steps of all particles at once. A particle keeps the simulated likelihood
     that it was accepted with (pseudo-marginal Metropolis), so the Gaussian kernel at inverse
@@ -156,8 +142,7 @@ def _start(model: pm.Model, draws: int, rng: Generator) -> FloatArray:
 def _compiled(model: pm.Model, seed: int) -> tuple[Any, Any, Any]:
     """Log prior, log kernel and ``_PARAMETERS`` of particles (particles, coordinates).
 
-    Compiled for PyTensor's Python linker: each call handles a whole population in NumPy, so
-    nothing would be gained by translating it.
+    PyTensor's Python linker is enough: each call handles a whole population in NumPy.
     """
     point = model.initial_point(random_seed=0)
     named = model.replace_rvs_by_values([model[name] for name in _PARAMETERS])

@@ -3,21 +3,19 @@ r"""Likelihood of a printed score given board-conditional skill, for each metric
 Given its skill ``psi`` on these items, a score has the variance ``1 - rho^2``, the dispersion,
 times that of one score: what the classifiers share is part of ``psi``.
 
-- An accuracy is Efron's double binomial (1986, doi 10.1080/01621459.1986.10478327, Eq. 2.1), an
-  exponential family whose log likelihood is the binomial's divided by the dispersion
-  ``1 - rho^2``:
+- An accuracy is Efron's double binomial (1986, doi 10.1080/01621459.1986.10478327, Eq. 2.1):
 
   .. math:: \log p(x \mid \psi) = \frac{x \log\psi + (n-x)\log(1-\psi) - s(x)}{1-\rho^2} + const,
             \quad s(x) = x \log\tfrac{x}{n} + (n-x)\log\left(1-\tfrac{x}{n}\right)
 
   It is exact for ``rho = 0``, skewed near 0 and 1 as counts are, needs no cap on rho for weak
-  entries, and follows the two-binomial law of the paper closely
+  entries, and follows the paper's law of two binomials closely
   (``tests/leaderboard/test_evidence.py``).
-- The normal score of an AUC (``AucScores``) is normal with variance ``1 - rho^2``: exact for
-  ``rho = 0``, for any class sizes.
+- The normal score of an AUC (``AucScores``) is normal: exact for ``rho = 0``.
 - A score with a standard error is normal.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -26,30 +24,143 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
-from scipy.special import betainc, log_ndtr, xlogy
+from scipy.special import betainc, log_ndtr, ndtr, xlogy
 
 from bayes_sota.auc.estimate import AucScores, auc_scores, auc_std
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.maximum.score_protocol import Dispersion
-from bayes_sota.maximum.score_protocol import ScoreLaw as ScoreLaw
 
+Dispersion = float | FloatArray
 _BELOW, _ABOVE = 16.0, 6.0  # standard errors around the best AUC that the tables cover
 _STEP = 0.25  # of log odds
 _NARROW = 1e-3  # standard errors that a score in full precision stands for
 
 
 @dataclass(frozen=True, eq=False)
-class AccuracyLaw(ScoreLaw):
-    """Values are numbers of correct answers.
+class ScoreLaw(ABC):
+    """Law of the scores on one test set; methods that are not abstract serve normal scores.
 
-    Attributes
-    ----------
-    alike : float
-        How many numbers print as the same score.
+    ``values`` are scores times ``unit``; ``y`` is a grid of equally spaced coordinates of psi. The
+    ``dispersion`` is one number, or one for each value, (U, 1). The law is accurate around
+    ``best``, the best observed score; ``n_test`` is 0 if unknown.
     """
+
+    best: float
+    n_test: int
+
+    spacing: ClassVar[float] = 0.0  # of two values
+    # of the place and width of a field, in coordinates; None: that of ``BoardPriors``
+    prior_scale: ClassVar[tuple[float, float, float, float] | None] = None
+
+    @property
+    def unit(self) -> float:
+        """Values per unit of score."""
+        return 1.0
+
+    @abstractmethod
+    def errors_at(self, psi: FloatArray) -> FloatArray:
+        """Standard errors of scores of these skills."""
+
+    @abstractmethod
+    def prepared(self, values: FloatArray, y: FloatArray) -> Any:
+        """Part of ``log_kernel`` that needs no dispersion, (U, G)."""
+
+    @property
+    def normal_scores(self) -> Any:
+        """Object with ``normal_score``, ``estimate``, ``stabilized`` and ``from_stabilized``."""
+        return self
+
+    @property
+    def rounding(self) -> float:
+        """Variance that printing takes from scores, unless ``log_kernel`` has it."""
+        return 0.0
+
+    @property
+    def standard_error(self) -> float:
+        return float(self.errors_at(self.inside(np.asarray(self.best))))
+
+    def inside(self, scores: FloatArray) -> FloatArray:
+        """Scores kept where log odds and errors are finite."""
+        return scores
+
+    def depth(self, scores: FloatArray) -> FloatArray:
+        """How many standard errors scores lie below the best one."""
+        return (self.best - scores) / np.hypot(self.standard_error, np.sqrt(self.rounding))
+
+    def fitted_to(self, values: FloatArray) -> "ScoreLaw":
+        """The same law with a grid coordinate that suits these values."""
+        return self
+
+    def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Coordinates of values, log odds, and their standard errors there."""
+        p = self.inside(values / self.unit)
+        errors = np.hypot(self.errors_at(p), np.sqrt(self.rounding))
+        return np.asarray(logit(p)), errors / (p * (1 - p))
+
+    def skill_at(self, y: FloatArray) -> FloatArray:
+        """Psi at grid coordinates."""
+        return expit(y)
+
+    def location_at(self, y: FloatArray) -> FloatArray:
+        """Grid coordinates on the scale of a field's location: log odds."""
+        return y
+
+    def log_kernel(self, prepared: Any, dispersion: Dispersion) -> FloatArray:
+        """Log probability of each value at the grid, (U, G), up to a constant."""
+        kernel: FloatArray = prepared / dispersion
+        return kernel
+
+    def residual(
+        self, prepared: Any, values: FloatArray, y: FloatArray, dispersion: Dispersion
+    ) -> FloatArray:
+        """Standardised residual of each value at the grid, (U, G).
+
+        The signed square root of twice the fall of the log probability from its highest.
+        """
+        sign = np.sign(values[:, None] / self.unit - self.skill_at(y))
+        fall = np.minimum(self.log_kernel(prepared, dispersion), 0.0)
+        return sign * np.sqrt(-2 * fall)
+
+    def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
+        """Log of the factor that ``log_kernel`` leaves out, (U,)."""
+        return np.zeros(values.size)
+
+    def reach(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
+        """Probability of at least the value ``cut``, (G,)."""
+        return ndtr(-self.normal_scores.normal_score(cut, psi) / np.sqrt(dispersion))
+
+    def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
+        """Skill: the solution of ``psi = theta + shift sd(theta)``; ``shift`` is ``rho z``."""
+        return psi - shift * self.errors_at(psi)
+
+    def add_shift(self, skill: FloatArray, shift: FloatArray) -> FloatArray:
+        """Inverse of ``remove_shift``."""
+        return skill + shift * self.errors_at(skill)
+
+    def draw_psi(self, scores: FloatArray, variance: FloatArray, rng: Generator) -> FloatArray:
+        """Psi given scores (k,) alone, with their ``variance`` in units of the law's, (D, k)."""
+        error = self.errors_at(scores) * np.sqrt(variance)
+        return self.snapped(scores + error * rng.standard_normal(variance.shape))
+
+    def with_error(
+        self, skill: FloatArray, normal: FloatArray, size: int | None, ratio: Any = 1.0
+    ) -> FloatArray:
+        """Scores on a fresh test set, given skills and standard normal errors, broadcast.
+
+        ``ratio`` is that of standard errors over the law's.
+        """
+        return self.normal_scores.estimate(normal * ratio, skill)
+
+    def snapped(self, scores: FloatArray) -> FloatArray:
+        """Scores moved to attainable ones."""
+        return scores
+
+
+@dataclass(frozen=True, eq=False)
+class AccuracyLaw(ScoreLaw):
+    """Values are numbers of correct answers; ``alike`` of them print as the same score."""
 
     alike: float = 1.0
 
@@ -57,7 +168,6 @@ class AccuracyLaw(ScoreLaw):
 
     @property
     def unit(self) -> float:
-        """Values are counts: per unit of score, as many as there are items."""
         return float(self.n_test)
 
     @property
@@ -66,15 +176,12 @@ class AccuracyLaw(ScoreLaw):
         return (self.alike**2 - 1) / 12 / self.n_test**2
 
     def stabilized(self, skill: ArrayLike) -> FloatArray:
-        """Scale on which scores have a standard deviation of one."""
         return 2 * np.sqrt(self.n_test) * np.arcsin(np.sqrt(skill))
 
     def from_stabilized(self, t: ArrayLike) -> FloatArray:
-        """Skill at a place of that scale."""
         return np.sin(np.asarray(t) / (2 * np.sqrt(self.n_test))) ** 2
 
     def errors_at(self, psi: FloatArray) -> FloatArray:
-        """Binomial standard errors."""
         return np.sqrt(psi * (1 - psi) / self.n_test)
 
     def inside(self, scores: FloatArray) -> FloatArray:
@@ -106,7 +213,6 @@ class AccuracyLaw(ScoreLaw):
         return (psi + q / 2 - np.sign(shift) * root) / (1 + q)
 
     def add_shift(self, skill: FloatArray, shift: FloatArray) -> FloatArray:
-        """Between 0 and 1."""
         return np.clip(super().add_shift(skill, shift), 0.0, 1.0)
 
     def draw_psi(self, scores: FloatArray, variance: FloatArray, rng: Generator) -> FloatArray:
@@ -126,7 +232,6 @@ class AccuracyLaw(ScoreLaw):
         return np.round(np.clip(share, 0, 1) * n) / n
 
     def snapped(self, scores: FloatArray) -> FloatArray:
-        """Multiples of one item, between 0 and 1."""
         return np.clip(np.round(scores * self.unit) / self.unit, 0, 1)
 
 
@@ -134,16 +239,8 @@ class AccuracyLaw(ScoreLaw):
 class AucScoreLaw(ScoreLaw):
     """Values are areas under ROC curves.
 
-    Attributes
-    ----------
-    n_positive : int
-        Positive items.
-    spread_ratio : float
-        Spread ratio of the scores behind the AUCs.
-    width : float
-        Distance of two scores that print differently; 0 for scores in full precision.
-    floors : bool
-        Whether scores are cut, not rounded, to that width.
+    ``width`` is the distance of scores that print differently, 0 in full precision; ``floors`` says
+    that scores are cut, not rounded, to it.
     """
 
     n_positive: int
@@ -165,7 +262,6 @@ class AucScoreLaw(ScoreLaw):
         return auc_scores(positives, negatives, float(ends[0]), highest, self.spread_ratio)
 
     def errors_at(self, psi: FloatArray) -> FloatArray:
-        """Standard errors of estimates."""
         return self.normal_scores.standard_error(psi)
 
     def inside(self, scores: FloatArray) -> FloatArray:
@@ -173,7 +269,6 @@ class AucScoreLaw(ScoreLaw):
         return np.minimum(scores, self.normal_scores.largest)
 
     def depth(self, scores: FloatArray) -> FloatArray:
-        """On the scale on which every estimate has a standard deviation of one."""
         return self.normal_scores.stabilized(self.best) - self.normal_scores.stabilized(scores)
 
     def prepared(self, values: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -186,7 +281,7 @@ class AucScoreLaw(ScoreLaw):
     def log_kernel(
         self, prepared: tuple[FloatArray, FloatArray], dispersion: Dispersion
     ) -> FloatArray:
-        """Log probability of the interval that prints as each value."""
+        """Log probability of that interval."""
         low, high = (side / np.sqrt(dispersion) for side in prepared)
         flip = low > 0  # the smaller tail loses no digits
         low, high = np.where(flip, -high, low), np.where(flip, -low, high)
@@ -198,20 +293,17 @@ class AucScoreLaw(ScoreLaw):
     def residual(
         self, prepared: Any, values: FloatArray, y: FloatArray, dispersion: Dispersion
     ) -> FloatArray:
-        """Normal score in the middle of the interval that prints as each value."""
+        """Normal score in the middle of that interval."""
         low, high = prepared
         return (low + high) / (2 * np.sqrt(dispersion))
 
     def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
-        """The skill whose median estimate on these items is that of psi."""
         return self.normal_scores.without_shift(psi, shift)
 
     def add_shift(self, skill: FloatArray, shift: FloatArray) -> FloatArray:
-        """The AUC on these items, by its median estimate."""
         return self.normal_scores.with_shift(skill, shift)
 
     def snapped(self, scores: FloatArray) -> FloatArray:
-        """Scores between 0 and 1."""
         return np.clip(scores, 0.0, 1.0)
 
 
@@ -219,14 +311,8 @@ class AucScoreLaw(ScoreLaw):
 class NormalLaw(ScoreLaw):
     """Values are scores with a known standard error; coordinates are standardised scores.
 
-    Attributes
-    ----------
-    error : float
-        Standard error of one score.
-    centre, scale : float
-        Score at the coordinate 0, and per unit of it.
-    step : float
-        Distance of scores that are written differently; 0 where they are in full precision.
+    ``centre`` is the score at the coordinate 0, ``scale`` that per unit; ``step`` is the distance
+    of scores that are written differently, 0 in full precision.
     """
 
     error: float
@@ -242,29 +328,18 @@ class NormalLaw(ScoreLaw):
         return self.step**2 / 12
 
     def normal_score(self, estimate: ArrayLike, skill: ArrayLike) -> FloatArray:
-        """Distance of estimate and skill in standard errors.
-
-        Examples
-        --------
-        >>> float(NormalLaw(0.95, 0, 0.01).normal_score(0.92, 0.9).round(9))
-        2.0
-        """
         return (np.asarray(estimate) - np.asarray(skill)) / self.error
 
     def estimate(self, normal: ArrayLike, skill: ArrayLike) -> FloatArray:
-        """Estimate with the given normal score."""
         return np.asarray(skill) + self.error * np.asarray(normal)
 
     def stabilized(self, skill: ArrayLike) -> FloatArray:
-        """Skill in standard errors."""
         return np.asarray(skill) / self.error
 
     def from_stabilized(self, t: ArrayLike) -> FloatArray:
-        """Skill at a number of standard errors."""
         return np.asarray(t) * self.error
 
     def errors_at(self, psi: FloatArray) -> FloatArray:
-        """The standard error, the same everywhere."""
         return np.full(psi.shape, self.error)
 
     def fitted_to(self, values: FloatArray) -> "NormalLaw":
@@ -274,20 +349,16 @@ class NormalLaw(ScoreLaw):
         return replace(self, centre=float(np.median(values)), scale=scale)
 
     def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Standardised scores, and their standard errors."""
         errors = np.hypot(self.errors_at(values), np.sqrt(self.rounding))
         return (values - self.centre) / self.scale, errors / self.scale
 
     def skill_at(self, y: FloatArray) -> FloatArray:
-        """Psi on the scale of the scores."""
         return self.centre + self.scale * y
 
     def location_at(self, y: FloatArray) -> FloatArray:
-        """The units of the scores."""
         return self.skill_at(y)
 
     def prepared(self, values: FloatArray, y: FloatArray) -> FloatArray:
-        """Half the squared distance in standard errors."""
         return -0.5 * ((values[:, None] - self.skill_at(y)) / self.error) ** 2
 
     def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
@@ -330,7 +401,7 @@ def _written_step(scores: FloatArray) -> float:
 
 
 def entry_values(board: Leaderboard) -> FloatArray:
-    """Scores times the unit of the law, (m,): of counts the middle of those that print alike.
+    """Scores times the unit of the law, (m,); for counts the middle of those that print alike.
 
     Counts out of an entry's own items become counts of the law's items with the same share.
     """

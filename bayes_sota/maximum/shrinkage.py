@@ -1,22 +1,18 @@
 r"""Point estimates of the state of the art: shrinking (the paper's Eq. 9) and cropping (App. A).
 
-Shrinking draws all scores towards the random classifier until the best score that they would give
-is the one observed:
+Shrinking draws all scores towards the accuracy of chance, c, until their expected best score is the
+observed one:
 
 .. math:: \theta'_j = w \hat\theta_j + (1 - w) c, \quad
           E \max_j \hat\theta_j(X \mid \theta') = \max_j \hat\theta_j
 
-with ``c`` the accuracy of chance, or the upper limit of the best score's interval in the place of
-its expectation. Cropping leaves out the best entries instead. ``max theta'`` is the estimate.
+or with the upper limit of the best score's interval in place of its expectation. Cropping leaves
+out the best entries instead. The estimate is ``max theta'``, which is theta0.
 
-As in the paper the skills of a field are drawn from P(theta') with replacement, as many as entries
-pass Eq. 8, and theta0 is ``max theta'``. The paper simulates; here the law of the best score is
-exact and a root finder does the rest. The best entry is missing from 37 % of the fields: where it
-stands alone, the expected maximum at ``w = 1`` is below the observed one, no weight solves the
-equation, and there is no multiplicity to correct (the paper's cassava leaf disease).
-
-An excess within 2 % of the winner's standard error counts as none.
-``tests/maximum/test_shrinkage.py`` has the paper's Tables 2 and 4, and simulations.
+As in the paper, a field is drawn from P(theta') with replacement, as many as entries pass Eq. 8;
+here its law is exact. The best entry is missing from 37 % of the fields: where it stands alone, no
+weight solves the equation, and there is no multiplicity to correct (the paper's cassava leaf
+disease). ``tests/maximum/test_shrinkage.py`` has the paper's Tables 2 and 4, and simulations.
 """
 
 from bisect import bisect_left
@@ -56,7 +52,7 @@ class FieldEstimate:
     ci_prob : float
         Probability of the intervals.
     scores : ndarray, shape (m,)
-        The scores that were used: those above chance.
+        The scores above chance.
     single : (float, float)
         Interval of the observed maximum were it the only classifier.
     excess : float
@@ -78,7 +74,6 @@ class FieldEstimate:
 
     @property
     def observed_maximum(self) -> float:
-        """Best of the scores."""
         return float(self.scores.max())
 
     @property
@@ -93,7 +88,7 @@ class FieldEstimate:
 
     @property
     def reason(self) -> str:
-        """Why the estimate is the observed maximum; empty where it is not."""
+        """Why the estimate is the observed maximum; else empty."""
         corrected = self.excess > _NEGLIGIBLE * self.error
         return "" if corrected else "no multiplicity to correct"
 
@@ -103,13 +98,7 @@ class FieldEstimate:
 
 
 def binomial_interval(right: int, n_test: int, ci_prob: float = 0.95) -> tuple[float, float]:
-    """Clopper-Pearson interval of one accuracy, as the paper has it.
-
-    Examples
-    --------
-    >>> [round(end, 4) for end in binomial_interval(2700, 3000)]
-    [0.8887, 0.9105]
-    """
+    """Clopper-Pearson interval of one accuracy, as in the paper."""
     from scipy.stats import binomtest
 
     low, high = binomtest(right, n_test).proportion_ci(ci_prob)
@@ -119,16 +108,9 @@ def binomial_interval(right: int, n_test: int, ci_prob: float = 0.95) -> tuple[f
 def field_law(
     skills: FloatArray, *, n_test: int, correlation: float, best: float | None = None
 ) -> MaximumLaw:
-    """Law of the best score of a field drawn from these skills, from those that pass Eq. 8.
+    """Law of the best score of a field drawn with replacement from the skills that pass Eq. 8.
 
-    As many are drawn with replacement, from those up to ``best``, by default the best; it is
-    theta0.
-
-    Examples
-    --------
-    >>> skills = np.array([0.88, 0.89, 0.9])
-    >>> round(field_law(skills, n_test=3000, correlation=0.6).mean(), 4)
-    0.898
+    Skills above ``best``, which is theta0, are left out.
     """
     theta0 = float(skills.max()) if best is None else best
     if correlation > 0:
@@ -152,7 +134,7 @@ def shrink_scores(
     criterion: Criterion = "expected",
     ci_prob: float = 0.95,
 ) -> FieldEstimate:
-    r"""Best skill after shrinking all scores until their best would be the observed one (Eq. 9).
+    """Best skill after shrinking all scores until their best would be the observed one (Eq. 9).
 
     Parameters
     ----------
@@ -166,24 +148,25 @@ def shrink_scores(
         rho of every classifier with the reference classifier, whose skill is ``max theta'``.
         Entries whose skill cannot have it (Eq. 8) are left out, as in the paper.
     criterion : {"expected", "upper"}
-        Whether the expected best score equals the observed one, or the upper limit of its
-        interval does. Scores come in steps, so that the limit is the observed score for a range
-        of weights; the lower end is taken, ``P(best score >= observed) = (1 - ci_prob) / 2``.
+        Whether the expected best score equals the observed one, or the upper limit of its interval
+        does: ``P(best score >= observed) = (1 - ci_prob) / 2``. Scores come in steps: of the
+        weights with that limit the lowest is taken.
     ci_prob : float
         Probability of the interval.
 
     Returns
     -------
     FieldEstimate
+        Its weight is 1 if no weight solves the equation.
 
     Raises
     ------
     InputError
-        Impossible numbers, or no score above chance.
+        A number outside its range, or no score above chance.
 
     Notes
     -----
-    Eq. 9 of Møllersen & Holsbø, arXiv 2303.07272. The weight is 1 where no weight solves it.
+    Eq. 9 of Møllersen & Holsbø, arXiv 2303.07272.
 
     Examples
     --------
@@ -214,8 +197,8 @@ def shrink_aucs(
 ) -> FieldEstimate:
     """Best AUC after shrinking all AUCs towards 1/2 until their best would be the observed one.
 
-    Scores are binormal. The paper's Sec. 5.2 has independent classifiers; correlated ones are its
-    open end (Sec. 5.3.1).
+    Scores are binormal. Classifiers are independent in the paper's Sec. 5.2; correlated ones are
+    its open end (Sec. 5.3.1).
 
     Parameters
     ----------
@@ -233,7 +216,7 @@ def shrink_aucs(
     Raises
     ------
     InputError
-        Impossible numbers, or no AUC above 1/2.
+        A number outside its range, or no AUC above 1/2.
 
     Examples
     --------
@@ -265,10 +248,9 @@ def crop_scores(
 ) -> FieldEstimate:
     """Best score that remains when the best entries are left out until the rest can explain them.
 
-    As many skills as all entries that can have the correlation are drawn with replacement from
-    those of them up to a threshold, which is theta0. The threshold is the highest score at which
-    the expected best score, or the upper limit of its interval, does not exceed the observed one;
-    it moves in steps, from one score to the next.
+    A field has as many skills as entries that can have the correlation, drawn with replacement from
+    those up to a threshold, theta0. The threshold is the highest score at which the expected best
+    score, or the upper limit of its interval, does not exceed the observed one.
 
     Parameters, errors and notes are those of ``shrink_scores``; Appendix A of the paper.
 
@@ -325,7 +307,7 @@ def _best_alone(kept: FloatArray, n_test: int, ci_prob: float) -> tuple[int, dic
 def _excess(law: BestLaw, criterion: str, best: float, limit: tuple[float, float]) -> float:
     """Zero for the field that solves the equation, and larger for better fields.
 
-    ``limit`` is a score, as the law takes it, and the probability of at most that score.
+    ``limit`` is a score, as the law takes it, and the probability of at most it.
     """
     return law.mean() - best if criterion == "expected" else limit[1] - float(law.cdf(limit[0]))
 

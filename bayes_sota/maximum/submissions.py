@@ -1,24 +1,20 @@
 r"""Noise of a score that is the best of several submissions, chosen because of these very items.
 
-A score minus its board-conditional skill is, in standard errors, a standard normal ``Z`` where one
-submission was made. The best of T submissions whose noises are normal with variance 1 and share
-``1 - lambda^2`` of it has the noise
+A score minus its board-conditional skill is, in standard errors, a standard normal ``Z`` after one
+submission. The best of T submissions whose noises share ``1 - lambda^2`` of their variance has
 
 .. math:: W = \lambda M_T + \sqrt{1 - \lambda^2}\, Z, \quad M_T = \max_{t \le T} E_t
 
-with standard normal ``E_t`` and ``Z``: the mean is ``lambda e_T`` and the variance
-``1 - lambda^2 (1 - v_T)``, ``e_T`` and ``v_T`` being those of ``M_T``. Submissions that also differ
-in true skill, with the standard deviation tau in standard errors, and share ``1 - kappa^2`` of
-their noise follow the same law with ``lambda = kappa^2 / sqrt(kappa^2 + tau^2)``: of what makes the
-chosen one stand out, ``kappa^2`` parts are luck and ``tau^2`` skill.
+with standard normal ``E_t`` and ``Z``. If they also differ in true skill, with the standard
+deviation tau in standard errors, and share ``1 - kappa^2`` of their noise,
+``lambda = kappa^2 / sqrt(kappa^2 + tau^2)``.
 
-W is the largest of T normals with correlation ``1 - lambda^2``. One of them being w, the others are
-lower with the probability of the integral in
+W is the largest of T normals with correlation ``1 - lambda^2``, so that its density is that of one
+submission times
 
 .. math:: \frac{g(w)}{\varphi(w)} = T \int \varphi(u)\,
           \Phi(\lambda w + \sqrt{1 - \lambda^2}\, u)^{T - 1}\, du
 
-so that the law of a score is that of one submission times this ratio, 1 where T is 1 or lambda 0.
 ``tests/maximum/test_submissions.py`` compares with simulation and with order statistics.
 """
 
@@ -41,19 +37,14 @@ _TINY = 1e-300
 class SubmissionNoise:
     """Law of the noise of the best of T submissions, for several kinds of entries at once.
 
-    Attributes
-    ----------
-    tables : ndarray, shape (2, L, places)
-        Logarithms of density and survival of each kind, relative to those of one submission.
+    ``tables`` (2, L, places) are log density and log survival of each kind, relative to one
+    submission. ``kind`` says which each row has, by default its own.
     """
 
     tables: FloatArray
 
     def log_ratio(self, w: FloatArray, kind: ArrayLike | None = None) -> FloatArray:
-        """Log density at ``w``, (U, G), relative to that of one submission.
-
-        ``kind`` says which of the L kinds each row has; by default its own.
-        """
+        """Log density at ``w``, (U, G), relative to that of one submission."""
         return self._interpolated(self.tables[0], w, kind)
 
     def survival(self, w: FloatArray, kind: ArrayLike | None = None) -> FloatArray:
@@ -61,11 +52,11 @@ class SubmissionNoise:
         return ndtr(-w) * np.exp(self._interpolated(self.tables[1], w, kind))
 
     def raised(self, survival: FloatArray, kind: ArrayLike | None = None) -> FloatArray:
-        """P(score > x), where that of one submission is ``survival``."""
+        """P(score > x), given that of one submission, ``survival``."""
         return np.minimum(self.survival(-ndtri(survival), kind), 1.0)
 
     def draw_above(self, low: FloatArray, kind: IntArray, rng: Generator) -> FloatArray:
-        """Draws of W given that they are above ``low``, of the same shape as it and ``kind``."""
+        """Draws of W given that it exceeds ``low``; one per ``low`` and ``kind``."""
         drawn = np.empty(low.shape)
         level = np.log1p(-rng.random(low.shape))
         order = np.argsort(kind, axis=None, kind="stable")
@@ -88,20 +79,10 @@ class SubmissionNoise:
 
 @lru_cache(64)
 def noise_of(numbers: tuple[tuple[float, ...], ...], *lucks: float) -> SubmissionNoise:
-    """Noise of each kind of entry at the first luck, then at the second, ...; tables are made once.
+    """Noise of each kind of entry at the first luck, then at the second, ...
 
-    Parameters
-    ----------
-    numbers : tuple of tuples
-        Equally likely numbers of submissions of each kind.
-    *lucks : float
-        Lambda, from 0 (what was chosen is as lucky as any) to 1 (independent noises, equal skills).
-
-    Examples
-    --------
-    >>> noise = noise_of(((1.0,), (10.0,)), 0.6)
-    >>> np.round(noise.log_ratio(np.array([[0.0], [0.0]])), 2).ravel().tolist()
-    [0.0, -0.42]
+    ``numbers`` are equally likely numbers of submissions of each kind. A luck is a lambda, from 0
+    (the choice brings no luck) to 1 (independent noises, equal skills).
     """
     tables = [log_ratios(np.array(numbers), luck) for luck in lucks]
     return SubmissionNoise(np.concatenate(tables, axis=1))
@@ -130,13 +111,7 @@ def _sum_from(values: FloatArray) -> FloatArray:
 
 
 def expected_maximum(numbers: FloatArray) -> FloatArray:
-    """Expected largest of T standard normals, ``e_T``, of any shape.
-
-    Examples
-    --------
-    >>> np.round(expected_maximum(np.array([1.0, 2.0, 10.0, 100.0])), 3).tolist()
-    [0.0, 0.564, 1.539, 2.508]
-    """
+    """Expected largest of T standard normals, for an array of T of any shape."""
     x = np.linspace(-10.0, 10.0, 4001)
     flat, inverse = np.unique(numbers, return_inverse=True)
     cdf = np.exp(flat[:, None] * log_ndtr(x))

@@ -1,13 +1,8 @@
-"""Numbers and words of best scores: of a law, and of the paper's estimates beside the posterior.
-
-``tests/maximum/test_summary.py`` holds Tables 2 and 4 against the functions and the
-published numbers, ``tests/cli/test_reports.py`` compares the forms of the report.
-"""
+"""Numbers and words of best scores: of a law, and of the paper's estimates beside the posterior."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
-from bayes_sota.auc.best import BestLaw
 from bayes_sota.core.arguments import CLASSES
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.summary import numbers_report, summarize_draws
@@ -20,11 +15,13 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+    from bayes_sota.auc.best import BestLaw
+
 _CITED = "sample maximum after Møllersen and Holsbø 2023, arXiv 2303.07272"
 
 
 def describe_maximum(
-    law: BestLaw, facts: dict[str, Any], *, ci_prob: float = 0.95, notes: Sequence[str] = ()
+    law: "BestLaw", facts: dict[str, Any], *, ci_prob: float = 0.95, notes: Sequence[str] = ()
 ) -> Report:
     """Describe the law of the best score of classifiers of known skill.
 
@@ -32,12 +29,16 @@ def describe_maximum(
     ----------
     law : MaximumLaw or AucLaw
     facts : dict
-        What it is of, as ``bayes-sota maximum --json`` has it: ``n_classifiers``, ``n_test``,
-        ``correlation``, ``skills`` (that of all classifiers, or the ends of a uniform
-        distribution), and of AUCs ``n_positive`` and ``spread_ratio``.
+        As in ``bayes-sota maximum --json``: ``n_classifiers``, ``n_test``, ``correlation``,
+        ``skills`` (that of all classifiers, or the ends of a uniform distribution), and of AUCs
+        ``n_positive`` and ``spread_ratio``.
     ci_prob : float
         Probability of the interval.
     notes : sequence of str
+
+    Returns
+    -------
+    Report
 
     Examples
     --------
@@ -82,7 +83,7 @@ def _sentences(content: dict[str, Any], count: str) -> list[str]:
     best, bias, sota = (f"{content[name]:z.{digits}f}" for name in names)
     of = f"skills uniform from {skills[0]:g} to {skills[-1]:g}"
     if len(skills) == 1:
-        of = f"the {'AUC' if auc else 'skill'} {skills[0]:g}"
+        of = f"{'AUC' if auc else 'skill'} {skills[0]:g}"
     items = counted(content["n_test"], "test item")
     items += f", {content['n_positive']:,} of them positive," if auc else ""
     said = [
@@ -114,7 +115,7 @@ def compare_estimates(
     tree : DataTree
         Result of ``estimate_sota`` of this board.
     n_classes : int, optional
-        Classes of the task, needed for accuracies: chance is one over it.
+        Classes of the task, required for accuracies: chance is one over it.
     ci_prob : float
         Probability of the intervals.
 
@@ -123,13 +124,13 @@ def compare_estimates(
     pandas.DataFrame
         A row per estimate: ``method``, ``estimate``, ``lower`` and ``upper`` (of the best score
         alone, after Clopper and Pearson; of the best score of the shrunk or cropped field; of the
-        posterior), ``n_above`` (entries with a score above the estimate), ``n_inside`` (entries
-        with a score inside the interval) and ``note`` (why there is nothing to correct).
+        posterior), ``n_above`` (entries with a score above the estimate), ``n_inside`` (inside the
+        interval) and ``note`` (why there is nothing to correct).
 
     Raises
     ------
     InputError
-        Scores of another metric, no number of classes of accuracies, or a perfect score.
+        Scores of another metric, accuracies without a number of classes, or a perfect score.
 
     Notes
     -----
@@ -199,5 +200,5 @@ def comparison_table(rows: list[dict[str, Any]], n_entries: int, ci_prob: float)
         "note": lambda row: row["note"] or None,
     }
     of = f"the best skill of {counted(n_entries, 'entry', 'entries')}"
-    title = f"Estimates of {of}; intervals of shrink and crop are those of the best score"
+    title = f"Estimates of {of}; shrink and crop give intervals of the best score"
     return table_of(rows, columns, title)

@@ -61,12 +61,12 @@ sota --maximum 0.9 --metric score --classifiers 9 --standard-error 1e100 | above
 sota teams.csv | 000; give --n-test N, or infer where
 sota --maximum 31 --metric score --classifiers 9 --standard-error 1 | a single score of this metric
 board averages.csv | items of every task is missing; give --n-test N; an average
-board teams.csv --n-test 1,000 | values for 20 scores; give one, or one each (1000, not
+board teams.csv --n-test 1e3 | whole number or infer; of tasks 100,200 or A:100,B:200, got "1e3"
 board sets.csv --n-test 50 | leave it out with --leave-out 'data set'
 paired teams.csv | name them with --column public=A --column private=B
 sota {TEAMS} --maximum 0.9 | but not both
 sota {TEAMS} --n-test 600 | one FILE takes one --n-test
-sota teams.csv --n-test 100:200 | --n-test takes a whole number or infer, got "100:200"
+sota teams.csv --n-test 1,000 | values for 20 scores; give one, or one each (1000, not
 sota {TEAMS} --column score=auc | "team", "score"
 sota {TEAMS} --method abc | without FILE write --maximum S, --n-test N and --classifiers M
 sota {TEAMS} --new-score 92 | in percent? then write 0.92

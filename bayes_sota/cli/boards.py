@@ -1,7 +1,7 @@
-"""``bayes-sota sota``, and ``bayes-sota batch``: the same for many boards.
+"""Commands on leaderboards: ``sota``, ``batch``, ``board`` and ``paired``.
 
-A board of ``batch`` is estimated and written by the process that gets it, and a row comes back:
-memory does not grow with the number of boards, and finished results stay when the run is ended.
+``batch`` writes each result in the process that estimated it, so that finished results survive an
+interrupt and memory does not grow.
 """
 
 from collections.abc import Sequence
@@ -16,21 +16,22 @@ import click
 from bayes_sota import core, leaderboard, maximum
 from bayes_sota.cli.options import FOLDER, KNOWN, Count, Input, command, note_unused, option, saves
 from bayes_sota.cli.output import Answer
-from bayes_sota.cli.reading import read_board, with_anchors
-from bayes_sota.core.arguments import CLASSES, NUMBER, PROCESSES
+from bayes_sota.cli.reading import parse_sizes, read_board, with_anchors
+from bayes_sota.core.arguments import CLASSES, COUNT, NUMBER, POSITIVE, PROCESSES
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import make_directory
 from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.summary import estimand_summary, list_report, observed_maximum_of
 from bayes_sota.core.tables import SOFTWARE, rows_of
-from bayes_sota.core.text import checked_labels, counted, digest_of
-from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.leaderboard.sample_estimate import estimate, seed_of
+from bayes_sota.core.text import checked_labels, counted, decimals_for, digest_of
+from bayes_sota.data.boards import read_paired_boards
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.maximum.summary import comparison_table
 
-_COLUMNS = {"board": "board", "best score": "observed_maximum", "theta_sota": "theta_sota",
-            "from": "lower", "to": "upper", "winner's skill": "winner_skill",
-            "problem": "problem"}  # fmt: skip
+_N_TEST = "Number of test items; of tasks 100,200 or A:100,B:200. Default: the column of that name."
+_CLASSIFIERS = "Number of classifiers, or a range A:B. Once per --maximum."
+_SIZES: dict[str, Any] = {"callback": parse_sizes, "metavar": "N|infer"}
+_NUMBERS = ("observed_maximum", "theta_sota", "lower", "upper", "winner_skill")
 
 
 @command(
@@ -40,8 +41,8 @@ _COLUMNS = {"board": "board", "best score": "observed_maximum", "theta_sota": "t
 )
 @click.argument("file", required=False, type=Input())
 @option("--maximum", multiple=True, help="Best observed score; may be repeated.")
-@option("--n-test", multiple=True, type=Count(), help="Number of test items, per board.")
-@option("--classifiers", multiple=True, type=Count(), help="Number or range A:B, per board.")
+@option("--n-test", multiple=True, help=f"{_N_TEST} Once per --maximum.", **_SIZES)
+@option("--classifiers", multiple=True, type=Count(), help=_CLASSIFIERS)
 @option("--method", choices=["exact", "abc", "nuts"], help="Exact (default), simulation or NUTS.")
 @option("--new-score", limits=NUMBER, help="Is our new score truly better than the best?")
 @option("--compare", is_flag=True, rare=True, help="Add the paper's shrinking and cropping.")
@@ -51,12 +52,11 @@ def sota(
 ) -> Answer:
     """How good is the best, and how good is the winner?
 
-    FILE is a leaderboard (one row per entry; --n-test N or infer), also with a column for each
-    task, answers (one row per item, one column per classifier; or a row for each model, item and
-    run, with tasks and clusters), the same with numbers, and labels for AUC, or an evaluation log
-    or a folder of logs. Without FILE, --maximum gives the best score alone. Repeat --maximum,
-    --n-test and --classifiers for several boards of one task; they then share the distribution of
-    skill and the correlation.
+    FILE is a leaderboard (one row per entry), with a column per task if there are several; a table
+    of answers or numbers (one row per item, one column per classifier; or a row for each model,
+    item and run), with labels for AUC; or an evaluation log or a folder of logs. Without FILE,
+    --maximum gives the best score alone. Repeat --maximum, --n-test and --classifiers for several
+    boards of one task, which share the distribution of skill and the correlation.
     """
     how = {name: asked.pop(name) for name in ("method", "new_score", "domain", "field")}
     how |= {"ci_prob": prob, "random_seed": seed}
@@ -121,15 +121,14 @@ def _boards(
     example="batch *.csv --n-test 500 --output-dir results --cores 2",
 )
 @click.argument("files", type=Input(), nargs=-1, required=True)
-@option("--n-test", type=Count(), help="Number of test items of each.")
+@option("--n-test", help=_N_TEST, **_SIZES)
 @option("--output-dir", type=FOLDER, required=True, help="Where the results go, as NAME.nc.")
 @option("--cores", limits=PROCESSES, default=1, help="Processes; results are the same.")
 def batch(files: tuple[Path, ...], output_dir: Path, cores: int, **options: Any) -> Answer:
     """State of the art of many boards, one result file for each.
 
-    FILES are read as by sota. A result in the folder is kept if it was made from the same data with
-    the same options and version; otherwise it is replaced. A file that fails does not stop the
-    others.
+    FILES are read as by sota. A result that was made from the same data with the same options and
+    version is kept, any other is replaced. A file that fails does not stop the others.
     """
     n, prob, seed = len(files), options["prob"], options["seed"]
     checked_labels([file.stem for file in files], n, "board")
@@ -140,24 +139,43 @@ def batch(files: tuple[Path, ...], output_dir: Path, cores: int, **options: Any)
             rows.append(row)
             advance()
     n_failed = sum(row["theta_sota"] is None for row in rows)
+    columns: dict[str, Any] = {
+        "board": "board",
+        "best score": "observed_maximum",
+        "theta_sota": lambda row: _shown(row, "theta_sota"),
+        f"{prob:.0%} interval": lambda row: _shown(row, "lower", "upper"),
+        "winner's skill": lambda row: _shown(row, "winner_skill"),
+        "problem": "problem",
+    }
     report = list_report(
         "boards",
         rows,
-        _COLUMNS,
+        columns,
         content={"n_boards": n, "n_failed": n_failed, "prob": prob, "seed": seed},
         sentences=[f"Results: {n - n_failed:,} of {counted(n, 'board')}."],
-        legend=[f"theta_sota: skill of the best classifier; {prob:.0%} intervals."],
+        legend=["theta_sota: skill of the best classifier."],
         reasons=[f"{row['board']}: {row['problem']}" for row in rows if row["problem"]],
         basis=(f"seed {seed}", SOFTWARE),
     )
     return Answer(report)
 
 
+def _shown(row: dict[str, Any], *names: str) -> str | None:
+    """Numbers with the digits that the interval supports."""
+    if row["theta_sota"] is None:
+        return None
+    digits = decimals_for((row["upper"] - row["lower"]) / 4)
+    return " to ".join(f"{row[name]:.{digits}f}" for name in names)
+
+
 def _row(file: Path, *, folder: Path, prob: float, seed: int, **options: Any) -> dict[str, Any]:
     """Summary of the result of one file, or the problem."""
+    from bayes_sota.leaderboard.sample_estimate import seed_of
+
     how = {name: options.pop(name) for name in ("domain", "field")}
     how["random_seed"] = seed_of(seed, file.name)
-    row = dict.fromkeys(_COLUMNS.values()) | {"board": file.stem, "seed": str(how["random_seed"])}
+    row = {"board": file.stem} | dict.fromkeys((*_NUMBERS, "problem"))
+    row["seed"] = str(how["random_seed"])
     try:
         tree = _result(file, folder / f"{file.stem}.nc", how, **options)
     except Exception as error:  # the other files are estimated, whatever is wrong with this one
@@ -172,14 +190,89 @@ def _row(file: Path, *, folder: Path, prob: float, seed: int, **options: Any) ->
 
 
 def _result(file: Path, target: Path, how: dict[str, Any], **options: Any) -> Any:
-    """Result of one file: what is there, if it was made from the same; else it is made now."""
+    """Result of one file: the one that is there, if it was made from the same input."""
     board = read_board(file, **options)
     made_from = digest_of(board.data_hash(), how, SOFTWARE)
     with suppress(InputError):  # there is no result, or it is damaged
         tree = core.read_result(target)
         if tree.attrs.get("made_from") == made_from:
             return tree
+    from bayes_sota.leaderboard.sample_estimate import estimate
+
     tree, *_ = estimate(board, **how)  # without a warning: the row has the problem
     tree.attrs["made_from"] = made_from
     core.save_result(tree, target)
     return tree
+
+
+@command(
+    uses="metric standard_error n_positive new average domain field known reading prob seed top",
+    example="board leaderboard.csv --n-test 500 --save table.md",
+)
+@click.argument("file", type=Input())
+@option("--n-test", help=_N_TEST, **_SIZES)
+@option("--by", choices=["task"], default=None, help="Skills in every task, and its best.")
+def board(
+    file: Path, by: Any, known: Any, domain: Any, field: Any, prob: float, seed: int, **asked: Any
+) -> Answer:
+    """Skill, rank and probability of being the best of every entry of a leaderboard.
+
+    FILE is a leaderboard (one row per entry), a table of answers (one row per item, one column per
+    classifier; or a row for each model, item and run), or an evaluation log or a folder of logs.
+    The rank sets of all entries hold at once; rank 1 is in the set of every entry that may be the
+    best.
+    """
+    data = with_anchors(read_board(file, **asked), known)
+    settings: Any = {"ci_prob": prob, "random_seed": seed}
+    if by:
+        note_unused("with --by task", "average", "domain", "field", *KNOWN)
+        if isinstance(data, Leaderboard):
+            raise InputError("--by task needs the answer to every item: this file has scores only")
+        table = leaderboard.board_by_task(data, **settings)
+        best, of = _best_of_tasks(table.content["entries"]), "skill of the best of each task"
+        return Answer(table, lambda: leaderboard.plot_skills(best[:40], prob, of))
+    table = leaderboard.board_table(data, domain=domain, field=field, **settings)
+    return Answer(table, lambda: leaderboard.plot_entries(table))
+
+
+def _best_of_tasks(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The best entry of each task, with the task in its name."""
+    best = {row["task"]: row for row in sorted(rows, key=lambda row: row["p_best"])}
+    return [row | {"name": f"{task}: {row['name']}"} for task, row in best.items()]
+
+
+@command(
+    uses="reading domain field known prob seed",
+    tree=True,
+    example="paired boards.csv --n-test-public 2000 --n-test-private 8000",
+)
+@click.argument("file", type=Input())
+@option("--private-file", type=Input(), help="Private board, joined on the teams' names.")
+@option("--n-test-public", limits=COUNT, help="Public test items (accuracies).")
+@option("--n-test-private", limits=COUNT, help="Private test items.")
+@option("--standard-error-public", limits=POSITIVE, rare=True, help="Error of one public score.")
+@option("--standard-error-private", limits=POSITIVE, rare=True, help="Error of one private score.")
+def paired(file: Path, reading: dict[str, Any], prob: float, seed: int, **asked: Any) -> Answer:
+    """How good are the best team and the public winner, by the public and the private board?
+
+    Without sizes of the test sets or standard errors the noise is learnt from the differences, and
+    rho keeps its prior.
+    """
+    sizes: Any = {name: _both(asked, name) for name in ("n_test", "standard_errors")}
+    boards = read_paired_boards(file, asked["private_file"], **sizes, **reading)
+    boards = with_anchors(boards, asked["known"])
+    of_rho: Any = {"domain": asked["domain"], "field": asked["field"]}
+    groups: Any = "all" if saves(".nc") else "estimands"
+    tree = leaderboard.estimate_paired(boards, random_seed=seed, groups=groups, **of_rho)
+    report = leaderboard.describe_paired(tree, boards, prob)
+    return Answer(report, lambda: maximum.plot_sota(tree, ci_prob=prob), lambda: tree)
+
+
+def _both(sizes: dict[str, Any], name: str) -> tuple[Any, Any] | None:
+    """Both of a pair of options, or neither."""
+    start = name.removesuffix("s")
+    public, private = (sizes[f"{start}_{board}"] for board in ("public", "private"))
+    if (public is None) != (private is None):
+        option = f"--{start.replace('_', '-')}-{'private' if private is None else 'public'}"
+        raise InputError(f"{option} is missing: the two boards need one each")
+    return None if public is None else (public, private)

@@ -1,15 +1,22 @@
-"""``bayes-sota score``. Imports no PyMC."""
+"""``bayes-sota score`` and ``maximum``, without PyMC."""
 
 from pathlib import Path
 from typing import Any
 
 import click
 
-from bayes_sota import leaderboard
+from bayes_sota import auc, leaderboard
+from bayes_sota import maximum as room
 from bayes_sota.cli.options import KNOWN, READING, Input, command, note_unused, option
 from bayes_sota.cli.output import Answer
-from bayes_sota.core.arguments import COUNT, COUNT_OR_NONE
+from bayes_sota.core.arguments import COUNT, COUNT_OR_NONE, RATIO, SHARE, Range
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.skills import Uniform
+
+_INDEPENDENT = (
+    "the classifiers are assumed independent, unlike real ones; --correlation 0.69 is the mean of "
+    "the default prior of sota"
+)
 
 
 @command(uses="new average metric known reading prob top", example="score --right 48 --n-test 50")
@@ -19,12 +26,11 @@ from bayes_sota.core.errors import InputError
 def score(
     files: tuple[Path, ...], right: int | None, n_test: int | None, prob: float, **asked: Any
 ) -> Answer:
-    """How good one classifier is, by itself: its skill, with an interval.
+    """How good is one model?
 
-    FILES have answers, as for claim responses: a row per item and a column per classifier, or a row
-    for each model, item and run with tasks and clusters, or evaluation logs and folders of logs; or
-    results of lm-evaluation-harness. The interval is valid at 0 of n and n of n, and
-    with few items, clusters, tasks or runs. Several classifiers are estimated one by one.
+    FILES are tables of answers, as for claim responses, evaluation logs and folders of logs, or
+    results of lm-evaluation-harness. The interval is valid at 0 of n and n of n, and with few
+    items, clusters, tasks or runs. Several classifiers are estimated one by one.
     """
     from bayes_sota.items.score import skill_of_counts
     from bayes_sota.leaderboard.summary_items import describe_skills
@@ -75,3 +81,40 @@ def _of_files(
         "average": outcomes.averaging if answers else "items",
         "metric": metric or "" if passes or answers else "mean",
     }
+
+
+@command(uses="n_positive prob", example="maximum --n-test 3000 --classifiers 1000 --theta 0.9")
+@option("--n-test", limits=COUNT, required=True, help="Number of test items.")
+@option("--classifiers", limits=COUNT, required=True, help="Number of classifiers.")
+@option("--theta", limits=SHARE, help="Skill of identical classifiers.")
+@option("--uniform", limits=SHARE, nargs=2, help="Accuracies uniform from A to B.")
+@option("--correlation", limits=SHARE, help="rho with the reference classifier; default 0.")
+@option("--metric", choices=["accuracy", "auc"], default="accuracy", help="auc: binormal scores.")
+@option("--spread-ratio", limits=RATIO, help="Sd of scores of positives over negatives, for auc.")
+def maximum(n_test: int, classifiers: int, metric: str, prob: float, **asked: Any) -> Answer:
+    """Exact law of the best observed score of classifiers of known skill.
+
+    Without a correlation the classifiers are assumed independent, unlike real ones; the mean rho of
+    the default prior of sota is 0.69.
+    """
+    theta, uniform, positive = asked["theta"], asked["uniform"], asked["n_positive"]
+    if (theta is None) == (uniform is None):
+        raise InputError("give either --theta T or --uniform A B")
+    skill: Any = Uniform(*uniform) if uniform else theta
+    given: Any = {"n_classifiers": classifiers, "correlation": asked["correlation"] or 0.0}
+    law: Any
+    if metric == "auc":
+        if positive is None or uniform:
+            raise InputError("an AUC needs --theta and --n-positive, how many items are positive")
+        Range(2, n_test - 2, whole=True).check(positive, "n_positive")
+        facts = {"n_positive": positive, "spread_ratio": asked["spread_ratio"] or 1.0}
+        law = auc.auc_maximum_law(theta, n_negative=n_test - positive, **facts, **given)
+        facts["metric"] = "auc"
+    else:
+        note_unused("on accuracies", "n_positive", "spread_ratio")
+        law = room.maximum_law(n_test=n_test, skill=skill, **given)
+        facts = {"reference_skill": law.reference_skill}
+    facts |= {"n_test": n_test, "skills": list(uniform or [theta]), **given}
+    notes = [_INDEPENDENT] if asked["correlation"] is None else []
+    report = room.describe_maximum(law, facts, ci_prob=prob, notes=notes)
+    return Answer(report, lambda: room.plot_maximum_law(law, ci_prob=prob))
