@@ -1,19 +1,17 @@
 r"""Approximately unbiased p-values by the multiscale bootstrap of rounds (Shimodaira 2002).
 
-The share of resamples of G rounds in which a statement is true, such as "A is no better than B", is
-no p-value: the boundary of the region where it is true may be curved. From resamples of r G rounds,
-several r, with shares BP_r,
+The share of resamples in which a statement is true is no p-value: the boundary of the region where
+it holds may be curved. With shares BP_r of resamples of r G rounds, for several r,
 
 .. math:: -\Phi^{-1}(BP_r) = v \sqrt r + c / \sqrt r, \qquad AU = 1 - \Phi(v - c),
 
-v being the signed distance from the boundary of the region and c its curvature (Shimodaira 2002,
-doi 10.1080/10635150290069913, eqs. 4 to 9; named below Property 3.3 of Gosiewska et al. 2022). With
-G clusters, whose resamples vary (G - 1) / G too little, and with overlapping splits, r counts as
-r G / (G - 1) times the overlap.
+v being the signed distance from the boundary and c its curvature (Shimodaira 2002,
+doi 10.1080/10635150290069913, eqs. 4 to 9; cited by Gosiewska et al. 2022 below Property 3.3).
+Resamples of G clusters vary less by a factor (G - 1) / G and do not show the overlap of splits: r
+counts as r G / (G - 1) times the overlap.
 
-Without gaps skills have the order of the wins, so that resamples need no fit; otherwise they are
-one Newton step from the estimates.
-``tests/epp/test_multiscale.py`` compares with the exact p-values of a half-space and of a sphere,
+Without gaps skills have the order of the wins, so that resamples need no fit; otherwise one Newton
+step. ``tests/epp/test_multiscale.py`` compares with exact p-values of a half-space and a sphere and
 with refitted resamples, and measures how often true nulls are rejected.
 """
 
@@ -50,14 +48,14 @@ def multiscale_test(
     fit : BradleyTerryFit
     pairs : sequence of (str, str)
     repetitions : int
-        Resamples of each scale.
+        Resamples at each scale.
     random_seed : int, SeedSequence, Generator or None
 
     Returns
     -------
     namespace
         ``pair_p_value`` of the hypothesis that A is no better than B, pair by pair, small where A
-        is better; ``pair_share`` of resamples of as many rounds in which it is true.
+        is better; ``pair_share``, the share of resamples of G rounds in which it is true.
 
     Raises
     ------
@@ -99,21 +97,9 @@ def multiscale_test(
 
 
 def unbiased_p_values(shares: ArrayLike, scales: ArrayLike, repetitions: int) -> FloatArray:
-    """p-values from the shares of resamples at several scales, by weighted least squares.
+    """p-values (K,) from shares (n_scales, K) of resamples, by weighted least squares.
 
-    Parameters
-    ----------
-    shares : array-like, shape (n_scales, K)
-        Shares of resamples in which each of K statements is true.
-    scales : array-like, shape (n_scales,)
-        Sizes of the resamples relative to the data.
-    repetitions : int
-        Resamples of each scale.
-
-    Returns
-    -------
-    ndarray, shape (K,)
-        Where fewer than three shares are neither 0 nor 1, the share at the scale nearest to 1.
+    Where fewer than three shares are neither 0 nor 1: the share at the scale nearest to 1.
 
     Examples
     --------
