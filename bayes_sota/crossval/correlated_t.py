@@ -113,20 +113,17 @@ def correlated_t(
     ----------
     fold_scores : FoldScores
         Folds that one of the two lacks are left out.
-    a, b : int or str
-        Learners.
-    task : int or str
-        Data set.
+    a, b, task : int or str
+        Learners and data set.
     correlation : float, optional
-        rho of two fold scores, which is assumed; default 1 / k. With 0 the folds are taken as
-        independent, as in the naive paired t-test.
+        rho of two fold scores, which is assumed; default 1 / k. With 0 the folds are independent,
+        as in the naive paired t-test.
 
     Returns
     -------
     DifferencePosterior
         With one value per iteration, folds of one iteration are taken to correlate like folds of
-        different ones: :math:`s^2` is k times the variance of the I values, J = I k, and df = I -
-        1.
+        different ones: :math:`s^2` is k times the variance of the I values, J = I k, df = I - 1.
 
     Raises
     ------
@@ -164,14 +161,12 @@ def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[dict[str, A
     a, b : array-like, shape (n_iterations, n_folds)
         Scores of the same folds; those that one of the two lacks are left out.
     folds : int
-        k.
 
     Returns
     -------
     list of dict
-        ``name`` "naive", as if folds were independent, and "corrected"; ``difference``,
-        ``statistic``, ``df``, and the two-sided ``p_value``, None where the difference is the same
-        in every fold.
+        ``name`` "naive", for independent folds, and "corrected"; ``difference``, ``statistic``,
+        ``df``, and the two-sided ``p_value``, None where the difference is the same in every fold.
 
     Examples
     --------
@@ -192,25 +187,20 @@ def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[dict[str, A
 def iterations_needed(
     difference: float, partition_sd: float, data_sd: float, probability: float = 0.95
 ) -> int | None:
-    r"""Least number of iterations after which P(better) would reach a probability.
+    r"""Least number of iterations until P(better) would reach a probability; None if none does.
 
     .. math:: n \ge \frac{\tau^2}{(d / z)^2 - B}, \quad z = \Phi^{-1}(p)
 
     Parameters
     ----------
     difference : float
-        d, the expected difference after endless repetition.
+        d, expected after endless repetition.
     partition_sd : float
         :math:`\tau`, standard deviation of the mean difference of one iteration.
     data_sd : float
         :math:`\sqrt B`, standard deviation from the size of the data.
     probability : float
-        Probability of the order, above 1/2.
-
-    Returns
-    -------
-    int or None
-        None where no number of iterations is enough: it takes more data.
+        p, above 1/2.
 
     Examples
     --------

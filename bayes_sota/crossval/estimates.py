@@ -226,8 +226,8 @@ def signed_rank_tests(
 ) -> list[dict[str, Any]]:
     """Test every two alternatives by Wilcoxon's signed ranks, as Demsar (2006) advises.
 
-    With steady states (``steady_state(scores).mean``) no single partition decides the verdict.
-    p-values are not corrected for the number of pairs.
+    With steady states no single partition decides the verdict. p-values are not corrected for the
+    number of pairs.
 
     Parameters
     ----------
@@ -291,8 +291,7 @@ def seed_verdicts(scores: FoldScores, a: int | str, b: int | str) -> dict[str, A
     dict
         ``p_values`` (n_iterations,) of Wilcoxon's signed rank test across data sets, two-sided;
         ``a_wins`` and ``b_wins``, shares of the seeds whose test at 5 % prefers A, and B;
-        ``contradiction``, ``2 n_A n_B / (n (n - 1))``, the share of pairs of seeds that say A and
-        B.
+        ``contradiction``, the share of pairs of seeds that say A and B.
 
     Raises
     ------
@@ -329,7 +328,7 @@ def seed_verdicts(scores: FoldScores, a: int | str, b: int | str) -> dict[str, A
 def signed_ranks(differences: FloatArray) -> tuple[float | None, int]:
     """Two-sided p-value of Wilcoxon's test of differences, and the sign of its rank sum.
 
-    Differences of 0 are ignored. With fewer than 6 others p cannot be below .05: None.
+    Zeros are ignored. None for fewer than 6 others, where p cannot be below .05.
     """
     d = differences[differences != 0]
     sign = int(np.sign(np.sign(d) @ rankdata(np.abs(d))))

@@ -121,8 +121,8 @@ def read_fold_scores(source: Any, *, folds: int | None = None, **reading: Any) -
     ----------
     source : path or data frame
         A long table (learner, task, iteration, fold, score: one row per fit), or a wide one (the
-        learners in its columns, one row per fold or iteration). A score is empty where a fit
-        failed. For a search by scikit-learn, ``pd.DataFrame(search.cv_results_).set_index("params")
+        learners in its columns, one row per fold or iteration); empty where a fit failed. For a
+        search by scikit-learn, ``pd.DataFrame(search.cv_results_).set_index("params")
         .filter(regex="^split.*_test").T.rename_axis("fold")`` is one.
     folds : int, optional
         k, where there is one score per iteration, or where folds are numbered through all
@@ -197,7 +197,7 @@ def _with_parts(tidy: Tidy, k: int | None) -> Tidy:
 
 
 def _order(names: Sequence[Any]) -> list[int]:
-    """Positions of names in the order of their numbers; other names stay as they are."""
+    """Positions of names in the order of their numbers; other names keep their order."""
     try:
         return np.argsort([float(name) for name in names], kind="stable").tolist()
     except ValueError:

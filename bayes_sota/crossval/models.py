@@ -59,14 +59,14 @@ def build_model(
     Returns
     -------
     pm.Model
-        In units of the score: ``learner_effect`` (learner,) over all data sets, ``task_effect``
-        (task, learner) on data sets of this size, ``steady_state`` (task, learner) of endless
-        repetition, each relative to the mean over the learners; ``difference`` (pair,) and
+        In units of the score, relative to the mean over the learners: ``learner_effect`` (learner,)
+        over all data sets, ``task_effect`` (task, learner) on data sets of this size,
+        ``steady_state`` (task, learner) of endless repetition; ``difference`` (pair,) and
         ``task_difference`` (task, pair) of the first two; ``fold_sd``, ``partition_sd`` and
         ``shared_sd`` (task, learner) of a fold, of the mean of an iteration and of the part that
         all fold scores share, which repetition cannot remove; ``learner_sd``, ``interaction_sd``,
         and ``overlap_correlation``, which is data. Observed ``relative_score`` (iteration, fold,
-        learner). Two learners share one variance, as only the sum of two is identified.
+        learner). Two learners share one variance, as only the sum is identified.
 
     Raises
     ------

@@ -188,13 +188,7 @@ def successive_correlations(probabilities: ArrayLike) -> FloatArray:
 
 
 def even_odd_distances(scores: ArrayLike) -> FloatArray:
-    """Kolmogorov-Smirnov distance between odd and even iterations, after each; 1 after the first.
-
-    Examples
-    --------
-    >>> even_odd_distances([0.1, 0.2, 0.3, 0.4]).round(3).tolist()
-    [1.0, 1.0, 0.5, 0.5]
-    """
+    """Kolmogorov-Smirnov distance of odd and even iterations, after each; 1 after the first."""
     values = np.asarray(scores, np.float64)
     below, odd = values <= values[:, None], np.arange(values.size) % 2 == 0
     n_odd, n_even = odd.cumsum(), (~odd).cumsum()
@@ -226,12 +220,11 @@ def stopping_iterations(
 ) -> IntArray:
     """Number of iterations after which a rule stops every learner on every data set.
 
-    Only iterations that all learners completed count.
-
     Parameters
     ----------
     rule : Rule
     scores : FoldScores
+        Only iterations that all learners completed count.
     probabilities : ndarray, shape (n_learners, n_iterations, n_items), or one per data set
         For Spearman's rule.
 
@@ -260,11 +253,11 @@ class JudgedRule:
     ----------
     rule : Rule
     estimates : ndarray, shape (n_orderings, n_tasks, n_learners)
-        Mean score up to the iteration at which the rule stopped, or of all iterations.
+        Mean score up to the iteration at which the rule stopped, or of all.
     iterations : ndarray of int, same shape
         Iterations used.
     stopped : ndarray of bool, same shape
-        False where the iterations ended before the rule was met.
+        Whether the rule was met.
     saved : ndarray, shape (n_tasks, n_learners)
         Share of the iterations that the rule leaves out.
     """
@@ -281,15 +274,9 @@ class JudgedRule:
 
 
 def win_share(estimates: ArrayLike) -> FloatArray:
-    """Share of pairs of estimates in which learner i is above learner j, R(i, j); ties count half.
+    """Share of pairs of estimates in which learner i is above j, R(i, j), (n_learners, n_learners).
 
-    Parameters
-    ----------
-    estimates : array-like, shape (n_orderings, n_learners)
-
-    Returns
-    -------
-    ndarray, shape (n_learners, n_learners)
+    Ties count half. ``estimates`` are (n_orderings, n_learners).
 
     Examples
     --------

@@ -177,7 +177,6 @@ class Study:
 
 
 def _run_iteration(key: str, study: Study, iteration: int) -> Iteration:
-    """An iteration of the study that the key stands for."""
     return study.run(iteration)
 
 
@@ -214,10 +213,10 @@ class CrossValidation:
     Attributes
     ----------
     fold_scores : FoldScores
-        One data set; larger is better; NaN where a fit failed.
+        Larger is better; NaN where a fit failed.
     probabilities : ndarray, shape (n_learners, n_iterations, n_items)
-        Probability of the positive class (with several classes, of the item's own) by the fit that
-        did not see the item; the decision function for learners of which ``messages`` says so.
+        Probability of the positive class (of several, of the item's own) by the fit that did not
+        see the item; the decision function for learners of which ``messages`` says so.
     truth : ndarray of bool or int, shape (n_items,)
         Whether the item is of the positive class, the larger of the two labels; of several classes
         the position of the item's class among the sorted labels.
@@ -225,11 +224,10 @@ class CrossValidation:
         ``StratifiedKFold(folds, shuffle=True, random_state=seed)`` is the partition.
     random_seed : int
     rule : str
-        Name of the rule.
     decided : bool
         Whether the rule was met.
     messages : tuple of Message
-        Errors and warnings of fits, in order.
+        Errors and warnings of fits.
     """
 
     fold_scores: FoldScores
@@ -313,7 +311,7 @@ def repeated_cross_validation(
     ----------
     estimators : dict of str to estimator
         Classifiers with scikit-learn's interface, cloned for every fit. A ``random_state`` that is
-        None gets a number that depends on the seed, the learner, the iteration and the fold.
+        None gets a number from the seed, the learner, the iteration and the fold.
     X : array, sparse matrix, pandas or polars frame, shape (n_items, n_attributes)
     y : array-like, shape (n_items,)
         Labels of classes; of two the larger label is the positive class.
@@ -327,16 +325,15 @@ def repeated_cross_validation(
     rule : "fixed", "spearman", "ks", "posterior", Rule or callable
         "fixed" runs all iterations; the others stop where they hold for all learners. A ``Rule``,
         such as ``kolmogorov_smirnov(0.1)``, has another threshold. A callable gets the iterations
-        so far (a ``CrossValidation``) after each of them, and returns whether they are enough.
+        so far, a ``CrossValidation``, and returns whether they are enough.
     random_seed : int, SeedSequence, Generator or None
     cores : int
         Processes; results do not depend on their number.
     checkpoint : path, optional
-        Folder that keeps finished iterations (``joblib.Memory``): a run that was ended continues
-        from there with the same bits. It holds pickles, which can run any program when they are
-        read: use no folder that others can write to.
+        Folder that keeps finished iterations (``joblib.Memory``), from which a run continues with
+        the same bits. It holds pickles, which can run any program when they are read: use no folder
+        that others can write to.
     progressbar : bool, optional
-        Whether to show a bar with the time left.
     task : str
         Name of the data.
 
@@ -409,7 +406,6 @@ def repeated_cross_validation(
 
 
 def _check_first(study: Study, scores: FloatArray, messages: list[Message]) -> None:
-    """Refuse a learner that cannot learn from these data."""
     for name, failed in zip(study.learners, np.isnan(scores).all(axis=1), strict=True):
         if failed:
             said = next(m.text for m in messages if (m.kind, m.learner) == ("error", name))

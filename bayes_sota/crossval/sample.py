@@ -141,11 +141,10 @@ def complete(
         ``posterior`` and ``prior`` of the variables of ``build_model``; ``observed_data``,
         ``posterior_predictive`` and ``prior_predictive`` with ``relative_score``;
         ``log_likelihood`` of every iteration; ``log_prior``, ``sample_stats``; ``predictions`` with
-        ``canonical_difference`` (task, pair), the mean difference in one more canonical run (1 x
-        10, 2 x 5 or 5 x 2 folds); ``point_estimate`` with ``p_best`` (learner,) over data sets, or
-        on the only one; ``constant_data`` with ``observed_difference`` (task, pair) and
-        ``n_iterations`` (task,). Attributes: provenance, divergences, ``folds``, ``scorer``,
-        ``canonical_iterations``.
+        ``canonical_difference`` (task, pair) in one more canonical run (1 x 10, 2 x 5 or 5 x 2
+        folds); ``point_estimate`` with ``p_best`` (learner,) over data sets, or on the only one;
+        ``constant_data`` with ``observed_difference`` (task, pair) and ``n_iterations`` (task,).
+        Attributes: provenance, divergences, ``folds``, ``scorer``, ``canonical_iterations``.
 
     Raises
     ------
@@ -185,7 +184,6 @@ def compared_effects(posterior: "xr.Dataset") -> "xr.DataArray":
 
 
 def _canonical_runs(posterior: "xr.Dataset", folds: int, rng: np.random.Generator) -> "xr.Dataset":
-    """Mean differences of each pair in one more canonical run, given each draw."""
     steady, spread = (posterior[name].values for name in ("steady_state", "partition_sd"))
     noise = rng.standard_normal(steady.shape) / canonical_iterations(folds) ** 0.5
     runs, (a, b) = steady + spread * noise, np.triu_indices(steady.shape[-1], 1)

@@ -116,8 +116,8 @@ def judge_runs(
         Predicted probability of every item, for Spearman's rule.
     rule : Rule, optional
         Default: Spearman's at 1 - 1e-4, as the source recommends, where there are probabilities;
-        else Kolmogorov and Smirnov's at .2, or a canonical run where there are fewer iterations
-        than that rule can take. Others are shown beside it.
+        else Kolmogorov and Smirnov's at .2, or a canonical run where iterations are too few. Others
+        are shown beside it.
     orderings : int
         Random orderings of the iterations.
     ci_prob : float
@@ -130,9 +130,9 @@ def judge_runs(
     -------
     Report
         ``content`` has the keys of ``bayes-sota cv judge --json``: learners (estimates, ranks and
-        stopping iterations, which are ``frame`` too), pairs (reproducibility, posterior and tests),
-        rules (costs and savings), ranks, steady_verdicts (Wilcoxon's test of the means of all
-        iterations) and verdicts (of one iteration after the other) across data sets, against_truth,
+        stopping iterations, which are ``frame`` too), pairs (reproducibility, posterior, tests),
+        rules (costs and savings); across data sets ranks, steady_verdicts (Wilcoxon's test of the
+        means of all iterations), verdicts (of one iteration after the other) and against_truth;
         advice, notes, seed. ``reasons`` name the learners whose steady state is not reached;
         ``about`` is a ``JudgedRuns``.
 
@@ -216,7 +216,6 @@ def _rules_beside(
 
 
 def _rule_row(judged: cv.JudgedRule) -> dict[str, Any]:
-    """Costs and savings of a rule, and how often it keeps the order of pairs."""
     shares = judged.win_share()
     i, j = np.triu_indices(shares.shape[1], 1)
     kept = np.maximum(shares, 1 - shares)[:, i, j]
@@ -234,7 +233,6 @@ def _rule_row(judged: cv.JudgedRule) -> dict[str, Any]:
 
 
 def _pairs(scores: cv.FoldScores, judged: cv.JudgedRule, prob: float) -> Iterator[dict[str, Any]]:
-    """Every pair of learners on every data set, the better first."""
     means, shares, state = scores.iteration_means(), judged.win_share(), cv.steady_state(scores)
     used, canonical = 1 - judged.saved, cv.canonical_iterations(scores.folds)
     for t, task in enumerate(scores.tasks):
@@ -273,7 +271,6 @@ def _pairs(scores: cv.FoldScores, judged: cv.JudgedRule, prob: float) -> Iterato
 
 
 def _across_tasks(scores: cv.FoldScores, truth: ArrayLike | None) -> dict[str, Any]:
-    """Ranks, Wilcoxon's tests and errors over data sets; None where they are unknown."""
     names, means = scores.learners, cv.steady_state(scores).mean
     found: dict[str, Any] = dict.fromkeys(("ranks", "steady_verdicts", "verdicts", "against_truth"))
     if len(scores.tasks) > 1:
@@ -301,7 +298,7 @@ _PAIRS = "first second difference:.2g lower:.2g upper:.2g p_better:p p_corrected
 _RULES = "rule iterations:.0f ran_out:.0% reproducibility:.2f by_chance:.2f pairs_kept:.0%"
 NOTES = (
     "repetition removes the noise of partitions only: with enough iterations any two learners "
-    "separate; the posterior and the corrected test allow for the noise of the data too",
+    "can be distinguished; the posterior and the corrected test allow for the noise of the data",
     "publish the seeds of the partitions, not the order of a single run; on balanced data "
     "10 folds came nearest to true test sets (Raeder, Hoens and Chawla 2010)",
 )
@@ -322,10 +319,11 @@ def answer_of(content: dict[str, Any]) -> Iterator[str]:
     """Who is ahead, and how reproducible that is."""
     pairs, truth = content["pairs"], content["against_truth"]
     yield from _of_one(pairs[0], content) if content["ranks"] is None else _of_many(content)
-    if len(pairs) > 1:
-        kept = sum(pair["order_kept"] >= KEPT for pair in pairs)
+    shares = [pair["order_kept"] for pair in pairs if np.isfinite(pair["order_kept"])]
+    if len(shares) > 1:
+        kept = sum(share >= KEPT for share in shares)
         often = f"at least {KEPT:.0%} of such comparisons"
-        yield f"{kept:,} of {len(pairs):,} pairs of learners keep their order in {often}."
+        yield f"{kept:,} of {len(shares):,} pairs of learners keep their order in {often}."
     if truth is not None:
         mean = float(np.mean([*truth["steady"]["bias"].values()]))
         off = f"{abs(mean):.2g} too {'low' if mean < 0 else 'high'} on average"
@@ -345,7 +343,7 @@ def _of_one(pair: dict[str, Any], content: dict[str, Any]) -> Iterator[str]:
     if p and p["corrected"] is None:
         tests = "; no test is possible, as the difference is the same in every fold"
     elif p:
-        naive = f"the naive test, which takes folds as independent, {p_value(p['naive'])}"
+        naive = f"the naive test, for independent folds, {p_value(p['naive'])}"
         tests = f": the corrected test has {p_value(p['corrected'])} ({naive})"
     yield (
         f"Allowing for the noise of the data too, {pair['first']} is better with probability "

@@ -100,7 +100,6 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
 
 
 def _sentences_of_runs(content: dict[str, Any]) -> Iterator[str]:
-    """The answer: who is best, how sure that is, and what repetition cannot tell."""
     (first, *rest), n = content["learners"], content["n_iterations"]
     partitions, score = counted(n, "random partition"), score_name(content["scorer"])
     best = f"{first['learner']} has the highest mean {score} of {counted(len(rest) + 1, 'learner')}"
@@ -182,7 +181,6 @@ def report_comparison(
 def _sentences(
     learners: list[dict[str, Any]], pairs: list[dict[str, Any]], tasks: list[str]
 ) -> Iterator[str]:
-    """Who is the best, which orders are decided, and how often another seed would disagree."""
     best = max(learners, key=lambda row: row["p_best"])
     where = f"over {len(tasks)} data sets" if len(tasks) > 1 else f"on {tasks[0]}"
     p = in_prose(best["p_best"])
@@ -203,7 +201,6 @@ def _sentences(
 
 
 def _pairs(tree: "xr.DataTree", ci_prob: float) -> Iterator[dict[str, Any]]:
-    """Every pair over all data sets, where there are several, and on each of them."""
     posterior, constants = tree["posterior"].to_dataset(), tree["constant_data"].to_dataset()
     again = tree["predictions"].to_dataset()["canonical_difference"]
     both = again, constants["observed_difference"]

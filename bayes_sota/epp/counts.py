@@ -31,9 +31,7 @@ _MOST_PLAYERS = 5_000  # whose pairs fit into 2 GiB with their standard errors
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MatchCounts:
-    """Wins (twice those of the row, ties counted once; (m, m) or (B, m, m)) and matches (m, m) of
-    pairs.
-    """
+    """Wins (twice the row's, ties once; (m, m) or (B, m, m)) and matches (m, m) of pairs."""
 
     doubled_wins: Wins
     n_matches: FloatArray
@@ -110,13 +108,7 @@ def count_scores(scores: FloatArray, kind: MatchKind) -> MatchCounts:
 
 
 def ranks_of_rounds(scores: FloatArray) -> NDArray[np.int32]:
-    """Rank of every score in its round from 0 (worst), equal for ties, -1 where missing, (R, m).
-
-    Examples
-    --------
-    >>> ranks_of_rounds(np.array([[0.9, 0.8, 0.8], [0.1, float("nan"), 0.3]])).tolist()
-    [[1, 0, 0], [0, -1, 1]]
-    """
+    """Rank of every score in its round from 0 (worst), equal for ties, -1 where missing, (R, m)."""
     ranks = ranks_of(scores, dense=True) - 1
     return np.nan_to_num(ranks, nan=ABSENT).astype(np.int32)
 

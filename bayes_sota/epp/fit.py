@@ -117,7 +117,7 @@ class BradleyTerryFit:
 
     @cached_property
     def influence(self) -> FloatArray | None:
-        """Influence of each cluster of rounds on each skill, (G, m); None if independent."""
+        """Influence of each cluster on each skill, (G, m); None if independent."""
         return None if self.cluster_scores is None else self.cluster_scores @ self.covariance_model
 
     @cached_property
@@ -258,8 +258,9 @@ class BradleyTerryFit:
     def rank_interval(self, ci_prob: float = 0.95) -> NDArray[np.intp]:
         """Ranks that each player may have, all pairs at once, (m, 2); 1 is best.
 
-        A rank counts the players who are certainly better, or certainly worse (Mogstad, Romano,
-        Shaikh & Wilhelm 2024, doi 10.1093/restud/rdad006)."""
+        From the numbers of players who are certainly better, or worse (Mogstad, Romano, Shaikh &
+        Wilhelm 2024, doi 10.1093/restud/rdad006).
+        """
         above = self.certainly_better(ci_prob)
         return np.column_stack([1 + above.sum(axis=0), len(above) - above.sum(axis=1)])
 
@@ -450,10 +451,9 @@ def fit_epp(
 def fit_tournaments(
     tables: Iterable[ScoreTable | Matches], matches: Compared = "same-round", **options: Any
 ) -> Iterator[BradleyTerryFit]:
-    """Fit tournaments of different names one after the other, each on its own, as ``fit_epp``.
+    """Fit tournaments of different names, each on its own, as ``fit_epp``; errors name them.
 
-    A skill says how likely a player beats the average of its tournament; in this sense skills of
-    different tournaments compare (Property 3.4). Errors name the tournament.
+    Skills compare between tournaments as chances to beat the average player of each (Property 3.4).
 
     Examples
     --------

@@ -6,20 +6,20 @@ r"""Bayesian EPP: Bradley–Terry skills with one law of all players, as plain `
    \sigma \sim N^+(0, s^2)
 
 (likelihood: Gosiewska, Woźnica & Biecek 2022, Def. 2; the priors are ours). In several tournaments
-:math:`\beta_{it} = \beta_i + \delta_{it}`. A round of scores is one ranking by latent scores,
-:math:`\beta_i` plus standard Gumbel noise, whose pairs follow the Bradley–Terry model:
+:math:`\beta_{it} = \beta_i + \delta_{it}`. A round of scores is a ranking by :math:`\beta_i` plus
+standard Gumbel noise, whose pairs follow the Bradley–Terry model:
 
 .. math:: P(i_1 > i_2 > \dots > i_k) = \prod_{l=1}^{k}
    \frac{e^{\beta_{i_l}}}{\sum_{n \ge l} e^{\beta_{i_n}}}
 
-(Luce 1959; Plackett 1975). With ties the log-likelihood is averaged over the orders of the tied
-players, exactly for up to five of them, else over about a dozen balanced orders.
+(Luce 1959; Plackett 1975). The log-likelihood of ties is the mean over the orders of the tied
+players, for six or more over about a dozen balanced orders.
 
-Matches that share a round, a prompt or a judge are not independent: their log-likelihood, and that
-of rankings in groups of rounds, is divided by ``BradleyTerryFit.inflation``, so that the posterior
-has about the variance of the clustered estimates (magnitude adjustment of a composite likelihood:
-Pauli, Racugno & Ventura 2011; Ribatet, Cooley & Davison 2012). ``tests/epp/test_models.py``
-compares with densities by hand and enumerates rankings and orders.
+The log-likelihood of matches that share a round, a prompt or a judge, and of rankings in groups, is
+divided by ``BradleyTerryFit.inflation``, so that the posterior has about the variance of the
+clustered estimates (magnitude adjustment of a composite likelihood: Pauli, Racugno & Ventura 2011;
+Ribatet, Cooley & Davison 2012). ``tests/epp/test_models.py`` compares with densities by hand and
+enumerates rankings and orders.
 """
 
 from collections.abc import Sequence
@@ -145,7 +145,6 @@ def _weight(fit: BradleyTerryFit, ranked: bool) -> float:
 def _player_skills(
     covariates: Any, players: Sequence[str], priors: EppPriors, centred: bool
 ) -> Any:
-    """Skills, (player,)."""
     spread = pm.HalfNormal("skill_sd", priors.skill_scale)
     if centred:
         own = pm.ZeroSumNormal("own_skill", sigma=spread, dims="player")
@@ -159,7 +158,6 @@ def _player_skills(
 
 
 def _tournament_skills(skills: Any, number: int, scale: float) -> Any:
-    """Skills in each tournament, (tournament, player)."""
     if number == 1:
         return skills[None, :]
     spread = pm.HalfNormal("tournament_sd", scale)
@@ -305,13 +303,7 @@ def order_rounds(ranks: NDArray[np.signedinteger]) -> RoundOrders:
 
 
 def balanced_orders(size: int) -> NDArray[np.intp]:
-    """Orders of tied players in which each comes first equally often, (orders, size).
-
-    Examples
-    --------
-    >>> balanced_orders(3).tolist()
-    [[0, 1, 2], [1, 2, 0], [2, 0, 1]]
-    """
+    """Orders of tied players in which each comes first equally often, (orders, size)."""
     rng = np.random.default_rng(size)
     number = max(1, round(_ORDERS / size))
     cycles = _CYCLES.get(size) or [rng.permutation(size) for _ in range(number)]

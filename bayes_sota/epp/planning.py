@@ -244,6 +244,6 @@ def _weights(excesses: dict[str, FloatArray], log_scales: FloatArray) -> dict[st
 
 
 def _normal_laws(x: FloatArray, means: FloatArray) -> FloatArray:
-    """Normal laws on a grid, one row for each mean and spread, (means times spreads, grid)."""
+    """Normal laws on a grid, (means times spreads, grid)."""
     laws = norm.pdf(x, means[:, None, None], _SPREADS[:, None]).reshape(-1, x.size)
     return np.asarray(laws / laws.sum(axis=1, keepdims=True))

@@ -25,9 +25,9 @@ def plot_epp(
 ) -> PlotCollection:
     """Draw the EPP of every player and its intervals, the best first.
 
-    Filled blue dots: players that may be the best, by ranks that hold for all at once. Thick bars:
-    the interval of each player; thin bars (fits only): all players at once. Below the axis: the
-    probability of beating an average player (Property 3.4 of the paper).
+    Filled blue dots may be the best, by ranks that hold for all at once. Thick bars: the interval
+    of each player; thin bars (fits only): all players at once. The axis has the probability of
+    beating an average player too (Property 3.4 of the paper).
 
     Parameters
     ----------

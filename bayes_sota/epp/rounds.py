@@ -11,10 +11,10 @@ and for all-rounds matches, a U-statistic of the rounds, the projection on round
 
 With the influence :math:`a_{rk}` of cluster r on contrast k, the statistic
 :math:`t_k = \sum_r a_{rk} / \sqrt{G/(G-1) \sum_r a_{rk}^2}` is about t with G - 1 degrees of
-freedom. The largest of many is calibrated by flipping the signs of whole clusters, which keeps the
-dependence of contrasts (a wild bootstrap, Rademacher weights), or by Bonferroni's bound where that
-is smaller. ``tests/epp/test_rounds.py`` adds up matches one by one, and measures how often
-simultaneous statements are all true.
+freedom. The largest of many is calibrated by flipping the signs of whole clusters (a wild
+bootstrap, Rademacher weights), or by Bonferroni's bound where that is smaller.
+``tests/epp/test_rounds.py`` adds up matches one by one, and measures how often simultaneous
+statements are all true.
 """
 
 from typing import Any

@@ -121,21 +121,17 @@ def complete(
     Returns
     -------
     xarray.DataTree
-        ``posterior`` with ``epp`` (chain, draw, player), mean zero over the players, ``rank`` (1 is
-        best) and all parameters; ``prior`` of the same variables, without potentials;
-        ``observed_data``, ``posterior_predictive`` and ``prior_predictive`` with ``round_rank``
-        or ``match_counts``; ``log_likelihood`` of every round, or pair of players; ``log_prior``,
-        ``sample_stats``, ``constant_data``. Attributes: provenance and divergences.
+        ``posterior`` and ``prior`` with ``epp`` (chain, draw, player), mean zero over the players,
+        ``rank`` (1 is best) and all parameters, the prior without potentials; ``observed_data``,
+        ``posterior_predictive`` and ``prior_predictive`` with ``round_rank`` (no ties in
+        replications) or ``match_counts``; ``log_likelihood`` of every round, or pair of players;
+        ``log_prior``, ``sample_stats``, ``constant_data``. Attributes: provenance and divergences.
+        ``az.loo`` compares only models of the same likelihood weight.
 
     Raises
     ------
     InputError
         A trace of another model, other data or another schema, or without variables of the model.
-
-    Notes
-    -----
-    ``az.loo`` of weighted models compares only models of the same weight. Replicated rankings have
-    no ties.
 
     Examples
     --------

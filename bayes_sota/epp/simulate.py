@@ -51,8 +51,7 @@ def leaderboard_quality(
         ``tournament``; its ``deviance``, each match counted once; ``replicates`` (B,), the
         deviances of simulated tournaments, and ``expected``, their mean; ``p_value``, the share of
         them that are as large, (1 + n) / (1 + B); ``standardized_deviance``, in standard deviations
-        of the replicates above their mean (Property 3.9), NaN for two players, whom skills always
-        explain.
+        of the replicates above their mean (Property 3.9), NaN for two players.
 
     Raises
     ------

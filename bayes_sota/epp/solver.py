@@ -38,7 +38,7 @@ _SPARE_NODES = 8
 
 
 def win_probabilities(skills: FloatArray) -> FloatArray:
-    """P(row beats column), 1/2 on the diagonal, (..., m, m)."""
+    """P(row beats column), (..., m, m)."""
     odds = np.exp(skills)[..., None]
     return odds / (odds + odds.swapaxes(-1, -2))
 
