@@ -34,7 +34,13 @@ _LEVEL = 0.05  # of skewness, over all learners and data sets
 
 
 def canonical_iterations(folds: int) -> int:
-    """Iterations of a canonical run, of about ten fits: 1 of 10 folds, 2 of 5, 5 of 2."""
+    """Iterations of a canonical run, of about ten fits: 1 of 10 folds, 2 of 5, 5 of 2.
+
+    Examples
+    --------
+    >>> canonical_iterations(10), canonical_iterations(5), canonical_iterations(2)
+    (1, 2, 5)
+    """
     return max(1, round(10 / folds))
 
 

@@ -34,6 +34,11 @@ LEARNERS: Final[dict[str, tuple[str, str, dict[str, Any]]]] = {
 def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict[str, Any]:
     """Learners by their names in ``LEARNERS``; ``categories`` are columns of codes of categories.
 
+    Raises
+    ------
+    InputError
+        An unknown name.
+
     Examples
     --------
     >>> list(named_learners(["nb", "tree"]))

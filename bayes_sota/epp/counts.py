@@ -31,7 +31,10 @@ _MOST_PLAYERS = 5_000  # whose pairs fit into 2 GiB with their standard errors
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MatchCounts:
-    """Wins (twice the row's, ties once; (m, m) or (B, m, m)) and matches (m, m) of pairs."""
+    """Twice the wins of each row over each column, ties counted once, and the matches of each pair.
+
+    Shapes (m, m) or (B, m, m), and (m, m); 0 on the diagonals.
+    """
 
     doubled_wins: Wins
     n_matches: FloatArray
