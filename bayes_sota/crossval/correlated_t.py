@@ -67,8 +67,9 @@ class DifferencePosterior:
         return (self.partition_variance + self.data_variance) ** 0.5
 
     def p_better(self, rope: float = 0.0) -> float:
-        """Probability that A is better than B by more than ``rope``; 0, 1/2 or 1 for equal
-        differences.
+        """Probability that A is better than B by more than ``rope``.
+
+        0, 1/2 or 1 where all differences are equal.
         """
         NOT_NEGATIVE.check(rope, "rope")
         if not self.scale:

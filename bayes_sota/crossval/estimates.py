@@ -141,10 +141,10 @@ def running_means(
 
 
 def learner_rows(scores: FoldScores, **more: ArrayLike) -> Iterator[dict[str, Any]]:
-    """Estimates of every learner on every data set, the best first; ``more`` are (n_tasks,
-    n_learners).
+    """Estimates of every learner on every data set, the best first.
 
-    "skewed" allows for the number of tests: their number times D'Agostino's p is at most .05.
+    ``more`` are other numbers (n_tasks, n_learners). "skewed" allows for the number of tests: their
+    number times D'Agostino's p is at most .05.
     """
     state = steady_state(scores)
     arrays = vars(state) | {name: np.asarray(values) for name, values in more.items()}

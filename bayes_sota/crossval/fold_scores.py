@@ -260,15 +260,15 @@ def pair_names(learners: Sequence[str]) -> list[str]:
 
 
 def relative_scores(fold_scores: FoldScores) -> SimpleNamespace:
-    r"""Relative scores :math:`x_{ifj} = y_{ifj} - \bar y_{if}` of the iterations that all
-    completed.
+    r"""Scores relative to the mean over the learners, in the iterations that all completed.
 
-    ``values`` (n_iterations, n_folds, n_learners), the iterations of all data sets one after the
-    other, with one fold where scores are of whole iterations; ``task``, the position of each
-    iteration's data set, and its ``labels``; ``iterations`` (n_tasks,), their numbers;
-    ``task_means`` (n_tasks, n_learners); ``unit``, the typical standard deviation of a learner's
-    own part of a fold score. ``InputError`` for one learner, a data set without complete
-    iterations, and learners whose scores never differ from fold to fold.
+    :math:`x_{ifj} = y_{ifj} - \bar y_{if}` as ``values`` (n_iterations, n_folds, n_learners), the
+    iterations of all data sets one after the other, with one fold where scores are of whole
+    iterations; ``task``, the position of each iteration's data set, and its ``labels``;
+    ``iterations`` (n_tasks,), their numbers; ``task_means`` (n_tasks, n_learners); ``unit``, the
+    typical standard deviation of a learner's own part of a fold score. ``InputError`` for one
+    learner, a data set without complete iterations, and learners whose scores never differ from
+    fold to fold.
 
     Examples
     --------

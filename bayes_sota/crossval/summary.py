@@ -459,8 +459,7 @@ def flat_pair(pair: dict[str, Any], iterations: int) -> dict[str, Any]:
 
 
 def forms_table(rows: Sequence[dict[str, Any]], forms: str, title: str = "") -> Table:
-    """Table of some keys of rows, each followed by the format of its numbers (``p``: a
-    probability).
+    """Table of some keys of rows, each with the format of its numbers, ``p`` for a probability.
 
     Examples
     --------

@@ -399,7 +399,7 @@ def fit_epp(
         such as splits of one data set. Ignored for listed matches.
     penalty : float
         Added rounds in which everybody ties with everybody: 0.5 shrinks differences slightly and
-        makes all finite. Where estimates are infinite without it, intervals depend on it.
+        makes all of them finite. Where estimates are infinite without it, intervals depend on it.
     test_fraction : float, optional
         Rounds are overlapping splits of one data set, each testing this share of it: variances are
         corrected as by Nadeau & Bengio (2003). ``ScoreTable.groups`` are then ignored: clusters of

@@ -23,9 +23,8 @@ new ones beats B, the best of all, with probability
 
 The :math:`\xi`, and the :math:`\log \sigma`, of the families are normal about a common mean with a
 common spread, summed over grids. Where families are about equal, the leading one leads by luck, and
-its probability is too high. ``tests/epp/test_planning.py`` simulates planned
-tournaments and recovers known laws; ``tests/benchmarks/epp_coverage.py tuning`` tries held-out
-configurations.
+its probability is too high. ``tests/epp/test_planning.py`` simulates planned tournaments and
+recovers known laws; ``tests/benchmarks/epp_coverage.py tuning`` tries held-out configurations.
 """
 
 from collections.abc import Sequence
@@ -132,8 +131,8 @@ def _rounds_for_best(
 ) -> float:
     """Rounds after which the best has the highest estimate with this probability.
 
-    Errors x times the observed ones leave the best ahead up to x = min gap / (other's error -
-    best's).
+    Errors x times the observed ones leave the best ahead while x is below every gap divided by
+    (the other's error less the best's).
     """
     values, vectors = np.linalg.eigh(fit.covariance)
     root = vectors * np.sqrt(np.maximum(values, 0))
@@ -184,8 +183,10 @@ def tuning_promise(
     InputError
         Skills that are not finite, sizes that do not match, no such family.
 
-    Notes ----- A search that learns from its results finds better configurations sooner than this
-    random search. The expected rise is left out: it was 2 to 15 times too large on held-out
+    Notes
+    -----
+    A search that learns from its results finds better configurations sooner than this random
+    search. The expected rise is left out: it was 2 to 15 times too large on held-out
     configurations.
 
     Examples
