@@ -1,4 +1,4 @@
-"""Repeated cross-validation: what many random partitions say, and what they cannot say."""
+"""Repeated cross-validation: what many random partitions show, and what they cannot show."""
 
 from lazy_loader import attach_stub
 

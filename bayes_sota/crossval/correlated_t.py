@@ -1,27 +1,24 @@
 r"""Difference of two learners on one data set: the correlated Student t (Corani & Benavoli 2015).
 
-The J differences of fold scores share training data. Their covariance is taken to be compound
-symmetric, :math:`\sigma^2 [(1 - \rho) I + \rho\, 11^T]`, with :math:`\rho` assumed and a prior
-:math:`p(\delta, \sigma^2) \propto \sigma^{-2}`. Then (their eqs. 7 to 9)
+The J differences of fold scores share training data. With covariance
+:math:`\sigma^2 [(1 - \rho) I + \rho\, 11^T]`, :math:`\rho` assumed, and the prior
+:math:`p(\delta, \sigma^2) \propto \sigma^{-2}` (their eqs. 7 to 9)
 
 .. math:: \delta \mid x \sim t_{J - 1}\Big(\bar x,\;
           \Big(\frac1J + \frac{\rho}{1 - \rho}\Big) s^2\Big)
 
-Nadeau & Bengio (2003) take :math:`\rho = n_{test} / (n_{train} + n_{test}) = 1 / k`, so that
-:math:`\rho / (1 - \rho) = 1 / (k - 1)`. Scores cannot tell rho: a larger one moves all of them
-together, as a larger difference does (Bengio & Grandvalet 2004). 1/J is what partitions add, and
-repetition removes it; the other term is the size of the data, and stays. With :math:`\tau^2`, the
-variance of the mean difference of one iteration, and v, that of a fold's, the variance after n
-iterations is :math:`\tau^2 / n + B`, where :math:`B = v \rho / (1 - \rho)`.
+Nadeau & Bengio (2003) take :math:`\rho = n_{test} / (n_{train} + n_{test}) = 1 / k`. Scores do not
+identify rho (Bengio & Grandvalet 2004). Repetition removes the term 1/J, of the partitions, but not
+the other, of the size of the data: with :math:`\tau^2` the variance of the mean difference of one
+iteration and v that of a fold's, the variance after n iterations is :math:`\tau^2 / n + B`,
+:math:`B = v \rho / (1 - \rho)`.
 
-The corrected test of Nadeau & Bengio (2003; for repeated cross-validation Bouckaert & Frank 2004)
-is the same law: its two-sided p is twice the smaller of P(better) and P(worse); with
+The corrected test (Nadeau & Bengio 2003; for repeated cross-validation Bouckaert & Frank 2004) is
+the same law: its two-sided p is twice the smaller of P(better) and P(worse). With
 :math:`\rho = 0` it is the naive paired t-test, whose p falls towards 0 with the number of
-iterations even for equal learners. No variance of k-fold cross-validation is unbiased (Bengio &
-Grandvalet 2004): the level of each is approximate.
-``tests/crossval/test_correlated_t.py`` compares with baycomp, SciPy, numerical integration and
-simulation; ``tests/calibration/fold_tests_size.py`` measures how often each test rejects equal
-learners.
+iterations even for equal learners. All levels are approximate.
+``tests/crossval/test_correlated_t.py`` compares with baycomp, SciPy, integration and simulation;
+``tests/calibration/fold_tests_size.py`` measures how often each test rejects equal learners.
 """
 
 from dataclasses import dataclass, replace
@@ -43,10 +40,10 @@ KEPT = 0.95
 
 @dataclass(frozen=True)
 class DifferencePosterior:
-    r"""Student t of the true difference A - B of two learners on one data set.
+    """Student t of the true difference A - B of two learners on one data set.
 
-    Location ``mean`` and degrees of freedom ``df``; ``fold_sd`` s, the standard deviation of the
-    differences of folds; ``n_scores`` J; the ``correlation`` rho that was assumed.
+    ``fold_sd`` s is the standard deviation of the differences of folds, ``n_scores`` J, the
+    ``correlation`` rho.
     """
 
     mean: float
@@ -57,23 +54,22 @@ class DifferencePosterior:
 
     @property
     def partition_variance(self) -> float:
-        r"""Variance :math:`s^2 / J` from partitions; it falls with every iteration."""
+        """Variance :math:`s^2 / J` from partitions; it falls with every iteration."""
         return self.fold_sd**2 / self.n_scores
 
     @property
     def data_variance(self) -> float:
-        r"""Variance :math:`s^2 \rho / (1 - \rho)` from the size of the data: it does not fall."""
+        r"""Variance :math:`s^2 \rho / (1 - \rho)` from the size of the data; it does not fall."""
         return self.fold_sd**2 * self.correlation / (1 - self.correlation)
 
     @property
     def scale(self) -> float:
-        """Scale of the Student t."""
         return (self.partition_variance + self.data_variance) ** 0.5
 
     def p_better(self, rope: float = 0.0) -> float:
-        """Probability that A is better than B, by more than ``rope``.
+        """Probability that A is better than B by more than ``rope``.
 
-        Equal differences leave no doubt: then 0, 1, or 1/2 where A and B are the same throughout.
+        0, 1/2 or 1 where all differences are equal.
         """
         NOT_NEGATIVE.check(rope, "rope")
         if not self.scale:
@@ -112,26 +108,23 @@ def correlated_t(
     task: int | str = 0,
     correlation: float | None = None,
 ) -> DifferencePosterior:
-    r"""Posterior of the difference A - B on one data set.
+    """Posterior of the difference A - B on one data set.
 
     Parameters
     ----------
     fold_scores : FoldScores
         Folds that one of the two lacks are left out.
-    a, b : int or str
-        Learners.
-    task : int or str
-        Data set.
+    a, b, task : int or str
+        Learners and data set.
     correlation : float, optional
-        rho of two fold scores, which is assumed; default 1 / k. With 0 the folds are taken as
-        independent, as the naive paired t does.
+        rho of two fold scores, which is assumed; default 1 / k. With 0 the folds are independent,
+        as in the naive paired t-test.
 
     Returns
     -------
     DifferencePosterior
-        Where there is one value per iteration alone, the folds are taken to be as independent of
-        each other as those of two iterations: :math:`s^2` is k times the variance of the I values,
-        J = I k, and the degrees of freedom are I - 1.
+        With one value per iteration, folds of one iteration are taken to correlate like folds of
+        different ones: :math:`s^2` is k times the variance of the I values, J = I k, df = I - 1.
 
     Raises
     ------
@@ -153,7 +146,7 @@ def correlated_t(
 
 
 def _posterior(differences: FloatArray, folds: int, rho: float) -> DifferencePosterior:
-    """Posterior of differences, each the mean of several folds."""
+    """Posterior from differences, each the mean of several folds."""
     d = differences[np.isfinite(differences)]
     if d.size < 2:
         raise InputError(f"at least 2 folds that both learners have are needed, got {d.size}")
@@ -169,14 +162,12 @@ def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[dict[str, A
     a, b : array-like, shape (n_iterations, n_folds)
         Scores of the same folds; those that one of the two lacks are left out.
     folds : int
-        k.
 
     Returns
     -------
     list of dict
-        ``name`` "naive", as if folds were independent, and "corrected"; ``difference``,
-        ``statistic``, ``df``, and the two-sided ``p_value``: None where the difference is the same
-        in every fold, which shows no variation to compare it with.
+        ``name`` "naive", for independent folds, and "corrected"; ``difference``, ``statistic``,
+        ``df``, and the two-sided ``p_value``, None where the difference is the same in every fold.
 
     Examples
     --------
@@ -197,25 +188,20 @@ def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[dict[str, A
 def iterations_needed(
     difference: float, partition_sd: float, data_sd: float, probability: float = 0.95
 ) -> int | None:
-    r"""Least number of iterations after which P(better) would reach a probability.
+    r"""Least number of iterations until P(better) would reach a probability; None if none does.
 
     .. math:: n \ge \frac{\tau^2}{(d / z)^2 - B}, \quad z = \Phi^{-1}(p)
 
     Parameters
     ----------
     difference : float
-        Difference d that endless repetition would show, as far as is known.
+        d, expected after endless repetition.
     partition_sd : float
-        Standard deviation :math:`\tau` of the mean difference of one iteration.
+        :math:`\tau`, standard deviation of the mean difference of one iteration.
     data_sd : float
-        Standard deviation :math:`\sqrt B` that the size of the data leaves.
+        :math:`\sqrt B`, standard deviation from the size of the data.
     probability : float
-        Probability of the ordering, above 1/2.
-
-    Returns
-    -------
-    int or None
-        None where no number of iterations is enough: it takes more data.
+        p, above 1/2.
 
     Examples
     --------
@@ -233,8 +219,7 @@ def outlook(
 ) -> dict[str, Any]:
     """Whether the order of a pair is decided after n iterations, and how many would decide it.
 
-    Both variances are of the difference: one of an iteration, one of the size of the data.
-    ``partition_share`` is the share of their sum that more iterations would remove.
+    ``partition_share`` is the share of the variance that more iterations would remove.
     """
     whole = partition_variance / n + data_variance
     sds = partition_variance**0.5, data_variance**0.5
@@ -248,24 +233,11 @@ def outlook(
 def running_posteriors(
     differences: ArrayLike, folds: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    r"""Posteriors that ``correlated_t`` gives after the first, second, ... iteration.
+    """P(better) and its variances as ``correlated_t`` gives them after each iteration.
 
-    Parameters
-    ----------
-    differences : array-like, shape (..., n_iterations, n_folds)
-        Complete differences of fold scores, or one of each whole iteration (n_folds = 1).
-    folds : int
-        k of the partitions; the correlation of fold scores is 1 / k.
-
-    Returns
-    -------
-    p_better : ndarray, shape (..., n_iterations)
-        Probability of a positive difference, 1/2 where nothing is known.
-    partition_variance : ndarray, same shape
-        What the choice of partitions still causes: the variance of the means of iterations over
-        their number; NaN for one iteration.
-    data_variance : ndarray, same shape
-        What the size of the data leaves; 0 where all differences are equal, NaN of one score.
+    ``differences`` (..., n_iterations, n_folds) are complete; with n_folds = 1 of whole iterations.
+    The arrays (..., n_iterations) are ``p_better`` and the variances from partitions, NaN for one
+    iteration, and from the size of the data, NaN for one score.
 
     Examples
     --------
@@ -297,20 +269,20 @@ def _spread(squares: FloatArray, sums: FloatArray, size: IntArray) -> FloatArray
 def other_seed_probability(
     difference: float, partition_sd: float, iterations: int, canonical: int
 ) -> float:
-    r"""Probability that a run with another seed orders two learners otherwise.
+    r"""Probability that a run with another seed reverses the order of two learners.
 
     A run of c iterations on the same data, given the mean difference d of n, is about
 
     .. math:: t_{n - 1}\Big(d,\; \tau^2 \Big(\frac1c + \frac1n\Big)\Big)
 
+    for normal differences of iterations, of standard deviation :math:`\tau`.
+
     Parameters
     ----------
-    difference : float
-        d.
-    partition_sd : float
-        Standard deviation :math:`\tau` of the mean difference of one iteration.
+    difference, partition_sd : float
+        d and :math:`\tau`.
     iterations, canonical : int
-        n, and c.
+        n and c.
 
     Returns
     -------

@@ -1,9 +1,8 @@
-r"""Scores of learners over repeated cross-validation of one or more data sets.
+"""Scores of learners over repeated cross-validation of one or more data sets.
 
 A *task* is a data set; a *learner* is trained and tested on it in every *fold* of every
 *iteration*; one iteration is one random partition, the same for all learners.
-``tests/crossval/test_fold_scores.py`` checks what is read and refused,
-``test_models.py`` relative scores.
+``tests/crossval/test_fold_scores.py`` checks reading, ``test_models.py`` relative scores.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,20 +31,15 @@ class FoldScores(Observed):
     ----------
     scores : array-like, shape (n_tasks, n_learners, n_iterations, n_folds)
         NaN where a fit failed, and after the last iteration of a task that has fewer than others.
-        A matrix of shape (n_learners, n_iterations, n_folds) is one task. One value per iteration
-        (n_folds = 1) is a score of the whole iteration, pooled or already averaged over its folds.
+        A matrix of shape (n_learners, n_iterations, n_folds) is one task. With n_folds = 1 a value
+        is the score of a whole iteration, pooled or averaged over its folds.
     learners, tasks : sequence of str, optional
     folds : int, optional
-        Folds k of the k-fold partitions, needed where ``scores`` holds one value per iteration.
+        k, needed where ``scores`` holds one value per iteration.
     scorer : str
         Name of the score.
     notes : sequence of str
-        How the scores were read; to them comes how many iterations not all learners completed.
-
-    Attributes
-    ----------
-    scores : ndarray, shape (n_tasks, n_learners, n_iterations, n_folds)
-    learners, tasks, folds, scorer, notes
+        How the scores were read; incomplete iterations are added.
 
     Raises
     ------
@@ -98,7 +92,6 @@ class FoldScores(Observed):
         self._set(scores=scores, learners=learners, tasks=tasks, folds=folds, notes=notes)
 
     def __repr__(self) -> str:
-        """Size."""
         n_tasks, n_learners, n_iterations, _ = self.scores.shape
         fits = f"{n_learners} learners x {counted(n_tasks, 'data set')}"
         return f"<FoldScores: {fits}, {n_iterations} iterations of {self.folds} folds>"
@@ -110,10 +103,7 @@ class FoldScores(Observed):
     def completed(self, needed: int = 0) -> BoolArray:
         """Whether all learners completed an iteration, (n_tasks, n_iterations).
 
-        Raises
-        ------
-        InputError
-            A data set has fewer of them than are needed.
+        Raises ``InputError`` for a data set with fewer of them than needed.
         """
         complete = np.isfinite(self.scores).all(axis=(1, 3))
         for name, n in zip(self.tasks, complete.sum(axis=1), strict=True):
@@ -131,15 +121,15 @@ def read_fold_scores(source: Any, *, folds: int | None = None, **reading: Any) -
     ----------
     source : path or data frame
         A long table (learner, task, iteration, fold, score: one row per fit), or a wide one (the
-        learners in its columns, one row per fold or iteration). A score is empty where a fit
-        failed. For a search by scikit-learn, ``pd.DataFrame(search.cv_results_).set_index("params")
+        learners in its columns, one row per fold or iteration); empty where a fit failed. For a
+        search by scikit-learn, ``pd.DataFrame(search.cv_results_).set_index("params")
         .filter(regex="^split.*_test").T.rename_axis("fold")`` is one.
     folds : int, optional
-        k, where there is one score per iteration; and where folds are numbered through all
-        iterations, as in a search, of which k after each other are one iteration.
+        k, where there is one score per iteration, or where folds are numbered through all
+        iterations, as in a search.
     **reading
-        ``use``, ``leave_out``, ``direction`` and columns by their roles, as in ``read_tidy``. Of
-        losses (``direction="lower"``) the result has minus them.
+        ``use``, ``leave_out``, ``direction`` and columns by their roles, as in ``read_tidy``.
+        Losses (``direction="lower"``) change sign.
 
     Returns
     -------
@@ -174,7 +164,7 @@ def read_fold_scores(source: Any, *, folds: int | None = None, **reading: Any) -
 
 
 def _read_learners(source: Any, reading: Mapping[str, Any]) -> Tidy:
-    """Scores of learners, larger is better, with the data set, which may be the file's only one."""
+    """Scores of learners, larger is better, with the data set, by default the file."""
     tidy = read_tidy(source, **reading)
     score, labels = tidy.score or "score", {"task": np.full(len(tidy), tidy.name, object)}
     if tidy.lower_is_better:
@@ -207,7 +197,7 @@ def _with_parts(tidy: Tidy, k: int | None) -> Tidy:
 
 
 def _order(names: Sequence[Any]) -> list[int]:
-    """Places of names that are numbers in their order; others stay as they are."""
+    """Positions of names in the order of their numbers; other names keep their order."""
     try:
         return np.argsort([float(name) for name in names], kind="stable").tolist()
     except ValueError:
@@ -220,10 +210,10 @@ def read_test_scores(source: Any, like: FoldScores, **reading: Any) -> FloatArra
     Parameters
     ----------
     source : path or data frame
-        A long table (learner, data set, score), or a wide one with the learners in its columns;
-        without a column of data sets where there is one.
+        A long table (learner, data set, score), or a wide one with the learners in its columns; a
+        single data set needs no column.
     like : FoldScores
-        Whose learners and data sets are needed.
+        Gives the learners and data sets.
     **reading
         As in ``read_fold_scores``.
 
@@ -258,7 +248,7 @@ def read_test_scores(source: Any, like: FoldScores, **reading: Any) -> FloatArra
 
 
 def place_of(name: int | str, names: Sequence[str], what: str) -> int:
-    """Position of a learner or a data set that was given by its name or its position."""
+    """Position of a learner or a data set, given by its name or its position."""
     if name not in (*names, *range(len(names))):
         raise InputError(f"there is no {what} {name!r}; there are {', '.join(names)}")
     return names.index(name) if isinstance(name, str) else int(name)
@@ -270,27 +260,15 @@ def pair_names(learners: Sequence[str]) -> list[str]:
 
 
 def relative_scores(fold_scores: FoldScores) -> SimpleNamespace:
-    r"""Relative scores of the iterations that all learners completed.
+    r"""Scores relative to the mean over the learners, in the iterations that all completed.
 
-    Everything that learners share on a fold, a hard data set, hard test items, an unlucky
-    partition, cancels in the difference of two of them. Relative scores are the rest: they add up
-    to 0 over the learners, :math:`x_{ifj} = y_{ifj} - \bar y_{if}`.
-
-    Returns
-    -------
-    namespace
-        ``values`` (n_iterations, n_folds, n_learners), the iterations of all data sets one after
-        the other, with one fold where scores are of whole iterations; ``task`` and ``labels`` of
-        each iteration: the place of its data set, its name with the number of the iteration;
-        ``iterations`` (n_tasks,), the number of iterations of each data set; ``task_means``
-        (n_tasks, n_learners); ``unit``, the typical standard deviation of a learner's own part of a
-        fold score.
-
-    Raises
-    ------
-    InputError
-        One learner alone, a data set without any iteration that all learners completed, learners
-        whose scores never differ from fold to fold.
+    :math:`x_{ifj} = y_{ifj} - \bar y_{if}` as ``values`` (n_iterations, n_folds, n_learners), the
+    iterations of all data sets one after the other, with one fold where scores are of whole
+    iterations; ``task``, the position of each iteration's data set, and its ``labels``;
+    ``iterations`` (n_tasks,), their numbers; ``task_means`` (n_tasks, n_learners); ``unit``, the
+    typical standard deviation of a learner's own part of a fold score. ``InputError`` for one
+    learner, a data set without complete iterations, and learners whose scores never differ from
+    fold to fold.
 
     Examples
     --------

@@ -1,8 +1,7 @@
 """Learners by name, and a table of a file as what they learn from.
 
-A learner here takes any table that ``read_task`` gives: categories become columns of 0 and 1,
-missing numbers the median, numbers are standardised where distances count; all of it is learnt
-anew from the training items of each fold. ``tests/crossval/test_learners.py`` tries them.
+Categories become columns of 0 and 1, missing numbers the median, numbers are standardised, by the
+training items of each fold. ``tests/crossval/test_learners.py`` tries them.
 """
 
 import os
@@ -33,14 +32,7 @@ LEARNERS: Final[dict[str, tuple[str, str, dict[str, Any]]]] = {
 
 
 def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict[str, Any]:
-    """Learners by their names, ready for a table with columns of categories.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Names in ``LEARNERS``.
-    categories : iterable of int
-        Columns whose numbers are codes of categories.
+    """Learners by their names in ``LEARNERS``; ``categories`` are columns of codes of categories.
 
     Raises
     ------
@@ -62,7 +54,7 @@ def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict
 
 
 def prepared(learner: Any, categories: list[int]) -> Any:
-    """A learner behind what makes numbers of a table, with these columns of categories."""
+    """Pipeline of imputation, scaling, coding of these columns of categories, and a learner."""
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
@@ -82,7 +74,7 @@ class Items(NamedTuple):
     Attributes
     ----------
     attributes : ndarray, shape (n_items, n_attributes)
-        Numbers, NaN where one is missing; of a column of words the codes of its words.
+        Numbers, NaN where one is missing; of a column of words their codes.
     labels : ndarray, shape (n_items,)
     categories : list of int
         Columns that are codes of words.
@@ -109,7 +101,7 @@ def read_task(
     source : path or data frame
         One row per item.
     target : str, optional
-        Column of the labels; default the one that is called so: label, target, y, ...
+        Column of the labels; default the one named label, target, y, ...
     use, leave_out : sequence of str
         Columns that are attributes (default all others), and columns that are none.
 
@@ -120,7 +112,7 @@ def read_task(
     Raises
     ------
     InputError
-        No such column, no attributes, a missing label, a word among numbers; by its place.
+        No such column, no attributes, a missing label, a word among numbers.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 r"""Learners over data sets, iterations and folds of cross-validation, as plain ``pm.Model``.
 
-With relative scores :math:`x_{ifj}` (``relative_scores``), i an iteration on data set t, f a fold
-and j a learner, and :math:`C` the removal of the mean over the learners:
+With relative scores :math:`x_{ifj}` (``relative_scores``) of iteration i on data set t, fold f and
+learner j, and :math:`C` the removal of the mean over the learners:
 
 .. math::
    \bar x_i \sim N\big(s_t,\; C\, diag(c_{tj}^2 v_{tj} / k)\, C\big), \qquad
@@ -12,17 +12,13 @@ and j a learner, and :math:`C` the removal of the mean over the learners:
 
    \mu_{tj} \sim t_4(\alpha_j, \omega), \quad \alpha_j \sim N(0, \sigma)
 
-The steady state s is what endless repetition would give on this data set, and :math:`\mu` what data
-sets of this size give in the mean. All fold scores of a data set share b, whose variance is
-:math:`\rho / (1 - \rho)` times that of fold scores over all iterations, as in the correlated t:
-with c = 1 every two have the correlation :math:`\rho`. No number of iterations
-tells b from :math:`\mu`: they shift all fold scores of a data set alike, so that rho is not
-identified (Bengio & Grandvalet 2004). It is fixed at
+The steady state s is the mean of endless repetition on this data set, :math:`\mu` the mean over
+data sets of this size; the ratio c is below 1 where the folds of one partition share out the hard
+items. All fold scores of a data set share b: with c = 1 every two have the correlation
+:math:`\rho`, as in the correlated t. It is not identified (Bengio & Grandvalet 2004), and fixed at
 :math:`n_{test} / (n_{train} + n_{test}) = 1 / k` (Nadeau & Bengio 2003). b is integrated out, and
-:math:`\mu` drawn given s. The ratio c is below 1 where the folds of one partition share out among
-themselves what is hard, as they test all items once.
-
-``tests/crossval/test_models.py`` compares with SciPy's laws and with the correlated Student t.
+:math:`\mu` drawn given s. ``tests/crossval/test_models.py`` compares with SciPy's laws and with the
+correlated Student t.
 """
 
 from types import SimpleNamespace
@@ -49,7 +45,7 @@ def build_model(
     *,
     unit: float | None = None,
 ) -> pm.Model:
-    r"""Model of the differences of learners on one data set or many.
+    """Model of the differences of learners on one data set or many.
 
     Parameters
     ----------
@@ -58,29 +54,24 @@ def build_model(
     priors : CrossValidationPriors, optional
     unit : float, optional
         Unit of the priors, in units of the score. Default: the typical sd of a learner's own part
-        of a fold score, from the data.
+        of a fold score.
 
     Returns
     -------
     pm.Model
-        In units of the score: ``learner_effect`` (learner,) over all data sets, ``task_effect``
-        (task, learner) on data sets of this size, ``steady_state`` (task, learner) of endless
-        repetition, each relative to the mean over the learners; ``difference`` (pair,) and
+        In units of the score, relative to the mean over the learners: ``learner_effect`` (learner,)
+        over all data sets, ``task_effect`` (task, learner) on data sets of this size,
+        ``steady_state`` (task, learner) of endless repetition; ``difference`` (pair,) and
         ``task_difference`` (task, pair) of the first two; ``fold_sd``, ``partition_sd`` and
-        ``shared_sd`` (task, learner) of a fold, of the mean of an iteration and of what all fold
-        scores share, which repetition cannot remove; ``learner_sd``, ``interaction_sd``, and
-        ``overlap_correlation``, which is data. Observed ``relative_score`` (iteration, fold,
-        learner).
+        ``shared_sd`` (task, learner) of a fold, of the mean of an iteration and of the part that
+        all fold scores share, which repetition cannot remove; ``learner_sd``, ``interaction_sd``,
+        and ``overlap_correlation``, which is data. Observed ``relative_score`` (iteration, fold,
+        learner). Two learners share one variance, as only the sum is identified.
 
     Raises
     ------
     InputError
         What ``relative_scores`` refuses, another kind of priors, a unit that is not positive.
-
-    Notes
-    -----
-    What a data set does to all learners cancels in every difference: it is left out. For two
-    learners only the sum of their variances is identified; they then share one.
 
     Examples
     --------
@@ -158,9 +149,7 @@ def _by_cell(name: str, mean: Any, sd: float) -> Any:
 def _draw_true_effects(effect: Any, steady: Any, own: Any, shared: Any) -> Any:
     r"""Effects mu given the steady states, whose common part is not known.
 
-    :math:`u = \mu + b - \alpha` is normal with independent entries of variance
-    :math:`D = \omega^2 / \lambda + \rho v / (1 - \rho)`; s gives u up to a constant, which is
-    normal, and each u splits into its two parts.
+    :math:`u = \mu + b - \alpha` has independent normal entries; s gives u up to a normal constant.
     """
     weight = 1 / (own + shared)
     known, whole = steady - effect, weight.sum(axis=1, keepdims=True)
@@ -200,11 +189,10 @@ def _observe(data: SimpleNamespace, steady: Any, variance: Any, partition: Any) 
 
 
 def relative_logp(values: Any, task: IntArray, steady: Any, variance: Any, partition: Any) -> Any:
-    """Log density of the relative scores of each iteration, (iteration,).
+    """Log density of relative scores (iteration, fold, learner), by iteration.
 
-    ``values`` (iteration, fold, learner) add up to 0 over the learners, and the density is with
-    respect to orthonormal coordinates of such numbers. ``task`` is of each iteration; s, v and the
-    variance of the mean of an iteration are (task, learner).
+    ``task`` is of each iteration; s, v and the variance of an iteration's mean are (task, learner).
+    The density is in orthonormal coordinates of numbers that add up to 0.
     """
     values = pt.as_tensor(values)
     folds, means = values.shape[1], values.mean(axis=1)
@@ -217,16 +205,9 @@ def relative_logp(values: Any, task: IntArray, steady: Any, variance: Any, parti
 
 
 def zero_sum_logp(values: Any, means: Any, variances: Any) -> Any:
-    """Log density of normal numbers less their mean, in orthonormal coordinates.
+    """Log density, (...), of normal numbers less their mean, in orthonormal coordinates.
 
-    Parameters
-    ----------
-    values, means, variances : tensor, shape (..., learner)
-        Values add up to 0; variances are those of the independent numbers.
-
-    Returns
-    -------
-    tensor, shape (...)
+    ``variances`` (..., learner) are those of the independent numbers.
 
     Examples
     --------
@@ -240,10 +221,7 @@ def zero_sum_logp(values: Any, means: Any, variances: Any) -> Any:
 
 
 def _zero_sum_law(variances: Any) -> tuple[Any, Any]:
-    """Precision (..., learner, learner), and log density at 0, of numbers less their mean.
-
-    The numbers are normal with these variances; the density is in orthonormal coordinates.
-    """
+    """Precision (..., learner, learner), and log density at 0, of numbers less their mean."""
     n, weight = variances.shape[-1], 1 / variances
     whole = weight.sum(axis=-1)
     shared = weight[..., None] * weight[..., None, :] / whole[..., None, None]

@@ -1,7 +1,6 @@
 """Figures of repeated cross-validation: running means, ranks.
 
-Each draws a result or a summary; ``tests/crossval/test_plots.py`` reads the artists back and
-measures that texts do not collide.
+``tests/crossval/test_plots.py`` reads the artists back and measures that texts do not collide.
 """
 
 from types import SimpleNamespace
@@ -14,9 +13,9 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import plot_lines, title_figure
 from bayes_sota.core.plots_differences import plot_differences
 from bayes_sota.core.text import shown_name
+from bayes_sota.crossval.estimates import running_means
 from bayes_sota.crossval.fold_scores import FoldScores, place_of
-from bayes_sota.crossval.shape import running_means
-from bayes_sota.crossval.summary_words import score_name
+from bayes_sota.crossval.summary import score_name
 
 
 def plot_running_means(
@@ -24,8 +23,8 @@ def plot_running_means(
 ) -> PlotCollection:
     """Draw the mean score of every learner after each iteration.
 
-    The bands are where the running means of other partitions lie (``running_means``): orders that
-    change where bands overlap are orders of single partitions.
+    The bands are where running means of other partitions lie (``running_means``): where bands
+    overlap, other partitions may give another order.
 
     Parameters
     ----------
@@ -94,7 +93,7 @@ def plot_critical_differences(ranks: SimpleNamespace, **pc_kwargs: Any) -> PlotC
 
     Examples
     --------
-    >>> from bayes_sota.crossval.across_tasks import average_ranks
+    >>> from bayes_sota.crossval.estimates import average_ranks
     >>> ranks = average_ranks(np.random.default_rng(0).normal([0, 0.1, 9], 1, (20, 3)), list("abc"))
     >>> figure = plot_critical_differences(ranks, backend="none")
     >>> figure.viz["figure_title"].item()["string"].splitlines()[0]

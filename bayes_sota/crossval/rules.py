@@ -1,11 +1,15 @@
-r"""When repeated cross-validation may stop: rules on the iterations so far.
+r"""When repeated cross-validation may stop, and how reproducible an order is under a rule.
 
-Raeder, Hoens and Chawla (2010), Section V, have a fixed number of iterations; Spearman's
-correlation of successive running means of the items' predicted probabilities, their recommendation;
-and the Kolmogorov-Smirnov distance between the scores of the even and of the odd iterations. Each
-looks at one learner. A Bayesian rule looks at the order of all learners.
-``tests/crossval/test_rules.py`` compares statistics with SciPy's, Spearman's rule with the
-iteration that its expansion predicts, the Bayesian rule with the correlated t.
+After Raeder, Hoens and Chawla (2010), Section V, but for ``posterior``. Their reproducibility
+applies a rule to 50 random orderings of the iterations (Equations 1 and 2): with the estimates
+:math:`e_{ik}` of learner :math:`i`
+
+.. math:: R(i, j) = \frac{1}{n^2} \sum_{k, l} I(e_{ik}, e_{jl}), \qquad |2 R - 1|
+
+and :math:`I = 1, 1/2, 0` for above, tied and below. The second, the absolute value of Cliff's
+delta, is 1 where the order never changes, but not 0 for equal learners (``expected_by_chance``).
+``tests/crossval/test_rules.py`` compares with SciPy, with the expansion of Spearman's rule, with
+the correlated t, closed forms and simulation.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,11 +19,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import chdtri
+from scipy.special import chdtri, ndtr
 
-from bayes_sota.core.arguments import ASSURANCE, Range
+from bayes_sota.core.arguments import ASSURANCE, DEFAULT_SEED, SHARE, Range, generator_of
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.types import BoolArray, FloatArray, IntArray
+from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
 from bayes_sota.crossval.correlated_t import running_posteriors
 from bayes_sota.crossval.fold_scores import FoldScores
 
@@ -36,13 +40,8 @@ type Probabilities = FloatArray | Sequence[FloatArray] | None
 class Progress:
     """Iterations of one data set that all learners completed, in their order.
 
-    Attributes
-    ----------
-    scores : ndarray, shape (n_learners, n_iterations, n_folds)
-    probabilities : ndarray, shape (n_learners, n_iterations, n_items)
-        Without items where there are none.
-    folds : int
-        k of the partitions.
+    ``scores`` (n_learners, n_iterations, n_folds), ``probabilities`` (n_learners, n_iterations,
+    n_items), with n_items = 0 where there are none.
     """
 
     scores: FloatArray
@@ -51,7 +50,7 @@ class Progress:
 
     @cached_property
     def correlations(self) -> FloatArray:
-        """``successive_correlations`` of the probabilities of each learner."""
+        """``successive_correlations`` of each learner."""
         return np.array([successive_correlations(one) for one in self.probabilities])
 
 
@@ -88,23 +87,22 @@ class Rule(NamedTuple):
 
 
 def fixed(threshold: float = 10) -> Rule:
-    """A number of iterations, whatever they give."""
+    """A fixed number of iterations."""
     n = int(Range(1, 10**6).check(threshold, "threshold"))
     name = f"fixed {threshold:g}"
     return Rule(name, n, n, lambda runs: np.arange(1, runs.scores.shape[1] + 1) >= n)
 
 
 def spearman(threshold: float = 1 - 1e-4) -> Rule:
-    r"""One more iteration hardly changes the order of the items.
+    r"""One more iteration hardly changes the order of the items' mean probabilities.
 
-    Spearman's rank correlation of the items' running mean probabilities after :math:`n - 1` and
-    after :math:`n` iterations is at least the threshold. With :math:`\sigma_w` the standard
-    deviation of one item's probability over iterations and :math:`\sigma_b` that over items,
+    Spearman's correlation of the items' running mean probabilities after :math:`n - 1` and after
+    :math:`n` iterations is at least the threshold. With :math:`\sigma_w` and :math:`\sigma_b` the
+    standard deviations of a probability over iterations and over items, for normal ones
 
     .. math:: 1 - r \approx \frac{3 \sigma_w^2}{\sqrt{3} \, \pi \, n^2 \sigma_b^2}
 
-    for normal ones, so the number of iterations grows with :math:`1 / \sqrt{1 - t}`, and ten times
-    the strictness costs three times the iterations. It looks at no score. The source recommends
+    so that ten times the strictness costs three times the iterations. The source recommends
     1 - 1e-4; 1 - 1e-3 stops early, and 1 - 1e-5 may not stop.
     """
     least = Range(0.9, 1.0, percent=False).check(threshold, "threshold") - 1e-14
@@ -117,9 +115,8 @@ def kolmogorov_smirnov(threshold: float = 0.2) -> Rule:
 
     .. math:: D = \sup_x |F_{odd}(x) - F_{even}(x)| < t
 
-    Without ties :math:`D` is at least 1 over the length of the longer half, so that the rule
-    takes at least :math:`2 \lfloor 1/t \rfloor + 1` iterations: 21 for .1 and 11 for .2. Where
-    scores tie it may hold sooner.
+    Without ties :math:`D` is at least 1 over the length of the longer half, so that the rule takes
+    at least :math:`2 \lfloor 1/t \rfloor + 1` iterations: 21 for .1 and 11 for .2.
     """
     t = Range(1e-6, 1.0, percent=False).check(threshold, "threshold")
     name, least = f"Kolmogorov-Smirnov {t:g}", 2 * int(1 / t) + 1
@@ -132,15 +129,12 @@ def posterior(threshold: float = 0.95) -> Rule:
     A pair of learners is settled where
 
     - P(A better), by the correlated Student t, is at least the threshold or at most 1 less it;
-    - or the standard deviation that partitions still cause is at most 0.2 of the whole one (with
-      that the noise of partitions widens an interval by 2 %): the rest is the size of the data,
-      which repetition cannot remove. After n iterations the variance :math:`\tau^2` between them is
-      known to n - 1 degrees of freedom, and two may agree by chance, so that its upper bound
-      :math:`(n - 1) \hat\tau^2 / \chi^2_{n - 1, 1 - p}` counts, with p the threshold.
+    - or partitions cause at most 0.2 of the standard deviation, so that they widen intervals by
+      2 %. Iterations may agree by chance: the upper bound of their variance counts,
+      :math:`(n - 1) \hat\tau^2 / \chi^2_{n - 1, 1 - p}`, with p the threshold.
 
-    Looking after every iteration decides more often by chance than looking once: of equal learners
-    P(A better) leaves .05 to .95 at some look in about 19 % of runs, after a fixed number of
-    iterations in 10 % (``tests/crossval/test_rules.py``).
+    Looking after every iteration decides more often by chance: of equal learners P(A better) leaves
+    .05 to .95 at some look in about 19 % of runs, after a fixed number of iterations in 10 %.
     """
     ASSURANCE.check(threshold, "threshold")
     return Rule(f"posterior {threshold:g}", threshold, 2, partial(_settled, threshold=threshold))
@@ -166,15 +160,8 @@ RULES |= {"posterior": posterior, "fixed": fixed}
 def successive_correlations(probabilities: ArrayLike) -> FloatArray:
     """Spearman's correlation of the running means after every iteration and the one before.
 
-    Parameters
-    ----------
-    probabilities : array-like, shape (n_iterations, n_items)
-        Items that some iteration lacks (NaN) take no part.
-
-    Returns
-    -------
-    ndarray, shape (n_iterations,)
-        NaN for the first iteration. Orders that are equal correlate at 1, even where all items tie.
+    Probabilities are (n_iterations, n_items); items with a NaN take no part. NaN for the first
+    iteration; equal orders correlate at 1, even where all items tie.
 
     Examples
     --------
@@ -201,22 +188,7 @@ def successive_correlations(probabilities: ArrayLike) -> FloatArray:
 
 
 def even_odd_distances(scores: ArrayLike) -> FloatArray:
-    """Kolmogorov-Smirnov distance between the scores of odd and of even iterations.
-
-    Parameters
-    ----------
-    scores : array-like, shape (n_iterations,)
-
-    Returns
-    -------
-    ndarray, shape (n_iterations,)
-        After every iteration; 1 after the first.
-
-    Examples
-    --------
-    >>> even_odd_distances([0.1, 0.2, 0.3, 0.4]).round(3).tolist()
-    [1.0, 1.0, 0.5, 0.5]
-    """
+    """Kolmogorov-Smirnov distance of odd and even iterations, after each; 1 after the first."""
     values = np.asarray(scores, np.float64)
     below, odd = values <= values[:, None], np.arange(values.size) % 2 == 0
     n_odd, n_even = odd.cumsum(), (~odd).cumsum()
@@ -246,14 +218,13 @@ def progress_of(
 def stopping_iterations(
     rule: Rule, scores: FoldScores, probabilities: Probabilities = None
 ) -> IntArray:
-    """Give the number of iterations after which a rule stops every learner on every data set.
-
-    Only iterations that all learners completed count.
+    """Number of iterations after which a rule stops every learner on every data set.
 
     Parameters
     ----------
     rule : Rule
     scores : FoldScores
+        Only iterations that all learners completed count.
     probabilities : ndarray, shape (n_learners, n_iterations, n_items), or one per data set
         For Spearman's rule.
 
@@ -269,3 +240,139 @@ def stopping_iterations(
     array([[10, 10]])
     """
     return np.array([rule.stops(one) for one in progress_of(scores, probabilities)])
+
+
+_DIGITS = 12  # means of the same scores in another order differ in their last bits: they are ties
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRule:
+    """Estimates and costs of a rule on random orderings of the iterations.
+
+    Attributes
+    ----------
+    rule : Rule
+    estimates : ndarray, shape (n_orderings, n_tasks, n_learners)
+        Mean score up to the iteration at which the rule stopped, or of all.
+    iterations : ndarray of int, same shape
+        Iterations used.
+    stopped : ndarray of bool, same shape
+        Whether the rule was met.
+    saved : ndarray, shape (n_tasks, n_learners)
+        Share of the iterations that the rule leaves out.
+    """
+
+    rule: Rule
+    estimates: FloatArray
+    iterations: IntArray
+    stopped: BoolArray
+    saved: FloatArray
+
+    def win_share(self) -> FloatArray:
+        """R(i, j), (n_tasks, n_learners, n_learners)."""
+        return np.array([win_share(one) for one in self.estimates.swapaxes(0, 1)])
+
+
+def win_share(estimates: ArrayLike) -> FloatArray:
+    """Share of pairs of estimates in which learner i is above j, R(i, j), (n_learners, n_learners).
+
+    Ties count half. ``estimates`` are (n_orderings, n_learners).
+
+    Examples
+    --------
+    >>> float(win_share([[0.9, 0.8], [0.8, 0.7]])[0, 1])
+    0.875
+    """
+    values = np.round(np.asarray(estimates, np.float64), _DIGITS).T
+    above = [[np.sign(a[:, None] - b).mean() for b in values] for a in values]
+    return (1 + np.array(above)) / 2
+
+
+def judge_rules(
+    rules: Sequence[Rule],
+    scores: FoldScores,
+    probabilities: Probabilities = None,
+    *,
+    orderings: int = 50,
+    random_seed: Seed = DEFAULT_SEED,
+) -> list[JudgedRule]:
+    """Apply stopping rules to random orderings of the iterations, the same for all rules.
+
+    Parameters
+    ----------
+    rules : sequence of Rule
+    scores : FoldScores
+    probabilities : ndarray or sequence of ndarray, optional
+        As in ``stopping_iterations``.
+    orderings : int
+        2 to 10,000.
+    random_seed : int, SeedSequence, Generator or None
+
+    Returns
+    -------
+    list of JudgedRule
+
+    Raises
+    ------
+    InputError
+        Fewer than two iterations that all learners completed.
+
+    Examples
+    --------
+    >>> from bayes_sota.crossval.rules import fixed
+    >>> noise = np.random.default_rng(0).normal(0, 0.01, (2, 60, 10))
+    >>> scores = FoldScores(noise + [[[0.90]], [[0.92]]])
+    >>> (judged,) = judge_rules([fixed(10)], scores, random_seed=0)
+    >>> float(judged.win_share()[0, 1, 0]), judged.saved.round(2).tolist()
+    (1.0, [[0.83, 0.83]])
+    """
+    Range(2, 10_000, whole=True).check(orderings, "orderings")
+    rng = generator_of(random_seed)
+    orders = [rng.permutation(scores.scores.shape[2]) for _ in range(orderings)]
+    pool = scores.completed(needed=2).sum(axis=1)
+    estimates, stops = np.empty((2, len(rules), orderings, len(pool), len(scores.learners)))
+    for k, order in enumerate(orders):
+        for t, runs in enumerate(progress_of(scores, probabilities, order)):
+            for r, rule in enumerate(rules):
+                stops[r, k, t] = ends = rule.stops(runs)
+                firsts = zip(runs.scores, ends, strict=True)
+                estimates[r, k, t] = [one[: n or None].mean() for one, n in firsts]
+    used = np.where(stops > 0, stops, pool[:, None]).astype(np.int64)
+    saved = 1 - used.mean(axis=1) / pool[:, None]
+    return [JudgedRule(*row) for row in zip(rules, estimates, used, stops > 0, saved, strict=True)]
+
+
+def expected_by_chance(orderings: int = 50, share: float = 0.0) -> float:
+    r"""Mean reproducibility of two learners whose true steady states are equal.
+
+    More than half of :math:`m` orderings favour one of the two by chance (.09 for 50), and all use
+    one pool of :math:`N` iterations, whose means differ by accident. If a rule takes :math:`n` of
+    them, for many orderings and independent normal scores
+
+    .. math:: E |2 R - 1| = \frac{2}{\pi} \arcsin \sqrt{n / N}
+
+    Both are joined by quadrature, to about .01. Scores that correlate give less.
+
+    Parameters
+    ----------
+    orderings : int
+    share : float
+        n / N, in [0, 1].
+
+    Examples
+    --------
+    >>> [round(expected_by_chance(*of), 3) for of in ((50, 0.0), (50, 0.1), (10_000, 0.1))]
+    [0.093, 0.224, 0.205]
+    """
+    SHARE.check(share, "share")
+    if share == 1:
+        return 1.0
+    gap = np.linspace(0, 8, 2001)
+    centre = 2 * ndtr(gap * np.sqrt(share / (1 - share))) - 1
+    # Without a gap the variance of 2R - 1 is (2m + 1) / (3 m^2), Mann-Whitney.
+    variance = (2 * orderings + 1) / (3 * orderings**2)
+    noise = np.sqrt(variance * (1 - centre**2))
+    z = centre / np.maximum(noise, 1e-300)
+    folded = noise * np.sqrt(2 / np.pi) * np.exp(-(np.minimum(z, 30) ** 2) / 2)
+    folded += centre * (2 * ndtr(z) - 1)
+    return float(np.average(folded, weights=np.exp(-(gap**2) / 2)))

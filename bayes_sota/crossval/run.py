@@ -1,30 +1,35 @@
 """Repeated cross-validation: random partitions, the same for all learners, until a rule is met.
 
-One partition of the data gives one estimate of how good a learner is, another partition another
-one. After many the mean is steady: it no longer depends on the seed (Raeder, Hoens & Chawla 2010).
-It still depends on the items, of which repetition adds none.
+The mean over many partitions no longer depends on the seed (Raeder, Hoens & Chawla 2010), but still
+on the items. An iteration depends on the data, the learners, the seed and its number alone,
+whichever process computes it (``tests/crossval/test_kept_iterations.py``).
 ``tests/crossval/test_run.py`` compares with scikit-learn's ``cross_validate``.
 """
 
 import os
+import re
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
+from importlib.metadata import version
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bayes_sota.core.arguments import DEFAULT_SEED, FOLDS, ITERATIONS, check_choice, generator_of
 from bayes_sota.core.errors import InputError, quoted
+from bayes_sota.core.files import make_directory
 from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.schema import dataset_of
-from bayes_sota.core.text import counted
+from bayes_sota.core.text import counted, digest_of, listed, nearest, plain_text
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
-from bayes_sota.crossval.fits import Message, Study
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import RULES, Rule, fixed
+from bayes_sota.data.tables import is_frame
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -34,6 +39,171 @@ _KINDS = {  # of messages
     "decision function": "gave no probabilities, for which the decision function stands",
     "warning": "warned",
 }
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_LIBRARIES = ("bayes-sota", "numpy", "scipy", "scikit-learn")
+_LONGEST = 200  # characters of an error
+
+
+class Message(NamedTuple):
+    """An error that ended a fit, a warning, or a note that there are no probabilities.
+
+    ``kind`` is "error", "warning" or "decision function"; iterations and folds count from 0.
+    """
+
+    kind: str
+    learner: str
+    iteration: int
+    fold: int
+    text: str
+
+
+# Scores (learner, fold) of one partition, NaN where a fit failed; probabilities (learner, item) of
+# the positive class, of several classes of the item's own, from the fit that did not see the item.
+type Iteration = tuple[FloatArray, FloatArray, list[Message]]
+
+
+@dataclass(eq=False)
+class Study:
+    """Data, learners and seed of repeated cross-validation.
+
+    ``truth`` (n_items,) is whether an item is of the positive class, or of several classes the
+    position of its class.
+    """
+
+    learners: Mapping[str, Any]
+    rows: Any
+    labels: Any
+    folds: int
+    scoring: str | Callable[..., float]
+    seed: int
+    truth: BoolArray | IntArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Check everything once."""
+        import pandas as pd
+        from sklearn.metrics import get_scorer_names
+
+        if not isinstance(self.learners, Mapping) or not self.learners:
+            problem = f"learners are a dict of their names, got {plain_text(self.learners, 40)}"
+            raise InputError(problem, fix='such as {"nb": GaussianNB()}')
+        self.learners = {str(name): learner for name, learner in self.learners.items()}
+        for name, learner in self.learners.items():
+            if isinstance(learner, type) or not hasattr(learner, "get_params"):
+                problem = f"learner {quoted(name)} is not an estimator of scikit-learn"
+                raise InputError(f"{problem}, got {plain_text(learner, 40)}")
+        self.labels = np.asarray(self.labels)
+        if hasattr(self.rows, "tocsr"):
+            self.rows = self.rows.tocsr()
+        elif not is_frame(self.rows):
+            self.rows = np.asarray(self.rows)
+        if len(self.rows.shape) != 2 or self.labels.shape != self.rows.shape[:1]:
+            shapes = f"{self.rows.shape} and {self.labels.shape}"
+            raise InputError(f"X is (items, attributes) and y one label per item, got {shapes}")
+        if not callable(self.scoring) and self.scoring not in get_scorer_names():
+            near = nearest(self.scoring, get_scorer_names(), 1)
+            raise InputError(f"scikit-learn has no score {quoted(self.scoring)}{near}")
+        missing = np.flatnonzero(pd.isna(self.labels))
+        if missing.size:
+            problem = f"the label of item {missing[0] + 1:,} is missing"
+            raise InputError(f"{problem}: leave such items out")
+        known, places, counts = np.unique(self.labels, return_inverse=True, return_counts=True)
+        if len(known) < 2 or counts.min() < self.folds:
+            classes = zip(known.tolist(), counts, strict=True)
+            got = listed([f"{n:,} of {quoted(name)}" for name, n in classes])
+            need = f"each of at least two classes needs {self.folds} items, one for each fold"
+            raise InputError(f"{need}, got {got}: take fewer folds, or leave a class out")
+        self.truth = places if len(known) > 2 else places == 1
+
+    def partition_seed(self, iteration: int) -> int:
+        """The ``random_state`` of the iteration's ``StratifiedKFold``."""
+        return int(np.random.SeedSequence([self.seed, iteration]).generate_state(1)[0])
+
+    def run(self, iteration: int) -> Iteration:
+        from sklearn.model_selection import StratifiedKFold
+
+        seed = self.partition_seed(iteration)
+        folds = StratifiedKFold(self.folds, shuffle=True, random_state=seed)
+        scores = np.full((len(self.learners), self.folds), np.nan)
+        probabilities = np.full((len(self.learners), self.truth.size), np.nan)
+        messages: list[Message] = []
+        for fold, places in enumerate(folds.split(self.truth, self.truth)):
+            for j, (name, learner) in enumerate(self.learners.items()):
+                own = int(digest_of(name), 16)  # whoever else takes part
+                draw = np.random.SeedSequence([self.seed, iteration, fold, own])
+                scores[j, fold], values, said = self._fit(learner, draw, places)
+                probabilities[j, places[1]] = values
+                messages += [Message(kind, name, iteration, fold, text) for kind, text in said]
+        return scores, probabilities, messages
+
+    def _fit(
+        self, learner: Any, draw: np.random.SeedSequence, places: tuple[IntArray, IntArray]
+    ) -> tuple[Any, Any, list[tuple[str, str]]]:
+        """Score and values of one fit, NaN where it failed, and its messages."""
+        from sklearn.metrics import check_scoring, make_scorer
+        from sklearn.utils import _safe_indexing as take
+
+        (train, test), said = places, list[tuple[str, str]]()
+        score = values = np.nan
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            try:
+                fitted = seeded(learner, draw).fit(take(self.rows, train), self.labels[train])
+                gives_p = hasattr(fitted, "predict_proba")
+                response = "predict_proba" if gives_p else "decision_function"
+                own = make_scorer(_own_class, response_method=response)
+                measure = check_scoring(fitted, {"values": own, "score": self.scoring})
+                found = measure(fitted, take(self.rows, test), self.labels[test])  # asks it once
+                if not np.isfinite(found["score"]):
+                    raise ValueError(f"the score is {found['score']}")
+                score, values = found["score"], found["values"]
+                said += [("decision function", "")] * (not gives_p)
+            except Exception as error:  # an estimator may raise anything; the others go on
+                said.append(("error", _first_line(type(error), error)))
+        texts = dict.fromkeys(_first_line(w.category, w.message) for w in warned)
+        return score, values, said + [("warning", text) for text in texts]
+
+    def kept_in(self, folder: Path) -> Callable[[int], Iteration]:
+        """``run`` with results kept in a folder by joblib.
+
+        Their key is a digest of the data, learners, settings, seed and versions of the libraries.
+        Classes of a notebook cannot be pickled (``PicklingError``).
+        """
+        from joblib import Memory, hash
+
+        make_directory(folder)
+        parts = [[*self.learners.items()], self.rows, self.labels, self.scoring]
+        key = hash([*parts, [*map(version, _LIBRARIES)], self.folds, self.seed])
+        return partial(Memory(folder, verbose=0).cache(_run_iteration, ignore=["study"]), key, self)
+
+
+def _run_iteration(key: str, study: Study, iteration: int) -> Iteration:
+    return study.run(iteration)
+
+
+def seeded(estimator: Any, draw: np.random.SeedSequence) -> Any:
+    """A clone in which every ``random_state`` that is None has a number of its own.
+
+    Without that two runs would differ.
+    """
+    from sklearn.base import clone
+
+    parameters = sorted(estimator.get_params().items())
+    names = [k for k, v in parameters if v is None and k.split("__")[-1] == "random_state"]
+    states = draw.generate_state(len(names)) >> 1  # 31 bits
+    return clone(estimator).set_params(**dict(zip(names, states.tolist(), strict=True)))
+
+
+def _own_class(labels: Any, values: FloatArray) -> FloatArray:
+    """Probability of the item's own class, of several: every fold has members of all."""
+    classes, own = np.unique(labels, return_inverse=True)
+    if not np.isfinite(values).all() or values.shape[1:] not in ((), classes.shape):
+        raise ValueError("probabilities are not finite numbers, one for each class")
+    return values if values.ndim == 1 else values[np.arange(own.size), own]
+
+
+def _first_line(kind: type, message: object) -> str:
+    lines = [line.strip() for line in str(message).splitlines() if line.strip()]
+    return plain_text(_ADDRESS.sub("", ": ".join([kind.__name__, *lines[:1]])), _LONGEST)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,22 +213,21 @@ class CrossValidation:
     Attributes
     ----------
     fold_scores : FoldScores
-        One data set; larger is better; NaN where a fit failed.
+        Larger is better; NaN where a fit failed.
     probabilities : ndarray, shape (n_learners, n_iterations, n_items)
-        Probability of the positive class (with several classes, of the item's own) by the fit that
-        did not see the item; the decision function for learners of which ``messages`` says so.
+        Probability of the positive class (of several, of the item's own) by the fit that did not
+        see the item; the decision function for learners of which ``messages`` says so.
     truth : ndarray of bool or int, shape (n_items,)
-        Where the item is of the positive class, the larger of the two labels; of several classes
-        the place of the item's class among the sorted labels.
+        Whether the item is of the positive class, the larger of the two labels; of several classes
+        the position of the item's class among the sorted labels.
     partition_seeds : tuple of int
         ``StratifiedKFold(folds, shuffle=True, random_state=seed)`` is the partition.
     random_seed : int
     rule : str
-        Name of the rule that was to be met.
     decided : bool
-        Whether it was met.
+        Whether the rule was met.
     messages : tuple of Message
-        Errors and warnings of fits, in order.
+        Errors and warnings of fits.
     """
 
     fold_scores: FoldScores
@@ -72,12 +241,10 @@ class CrossValidation:
 
     @property
     def learners(self) -> tuple[str, ...]:
-        """Names of the learners."""
         return tuple(self.fold_scores.learners)
 
     @property
     def n_iterations(self) -> int:
-        """Number of iterations."""
         return len(self.partition_seeds)
 
     @property
@@ -113,13 +280,7 @@ class CrossValidation:
 
 
 def runs_of_tree(tree: "xr.DataTree") -> tuple[FoldScores, FloatArray]:
-    """Scores and probabilities of a result of ``bayes-sota cv run`` (``CrossValidation``).
-
-    Raises
-    ------
-    InputError
-        Another result.
-    """
+    """Scores and probabilities of a result of ``bayes-sota cv run``; ``InputError`` for others."""
     observed = dataset_of(tree, "observed_data")
     if "fold_score" not in observed or "probability" not in observed:
         raise InputError("this is not a result that bayes-sota cv run --save FILE.nc has written")
@@ -149,39 +310,30 @@ def repeated_cross_validation(
     Parameters
     ----------
     estimators : dict of str to estimator
-        Classifiers of scikit-learn, or of its interface; cloned for every fit. Every
-        ``random_state`` that is None gets a number that depends on the seed, the learner, the
-        iteration and the fold.
+        Classifiers with scikit-learn's interface, cloned for every fit. A ``random_state`` that is
+        None gets a number from the seed, the learner, the iteration and the fold.
     X : array, sparse matrix, pandas or polars frame, shape (n_items, n_attributes)
     y : array-like, shape (n_items,)
         Labels of classes; of two the larger label is the positive class.
     folds : int
-        k: each item is tested once in every iteration, by a fit to the other k - 1 parts.
-        Partitions are random and stratified.
+        k, of random stratified partitions.
     scoring : str or callable
-        A score of scikit-learn by its name, or ``scorer(estimator, X, y)``; larger is better. Of
-        more than two classes such as "roc_auc_ovr" (mean AUROC of each class against the rest),
-        "accuracy", "balanced_accuracy"; for unbalanced classes "balanced_accuracy" or
-        "average_precision".
+        A score of scikit-learn by its name, or ``scorer(estimator, X, y)``; larger is better. With
+        more than two classes for example "roc_auc_ovr" (mean AUROC of each class against the rest).
     iterations : int
         The number of partitions, with another rule than "fixed" the most.
     rule : "fixed", "spearman", "ks", "posterior", Rule or callable
         "fixed" runs all iterations; the others stop where they hold for all learners. A ``Rule``,
-        such as ``kolmogorov_smirnov(0.1)``, has another threshold. A callable is asked after
-        each iteration, in their order, whether the iterations so far (a ``CrossValidation``) are
-        enough.
+        such as ``kolmogorov_smirnov(0.1)``, has another threshold. A callable gets the iterations
+        so far, a ``CrossValidation``, and returns whether they are enough.
     random_seed : int, SeedSequence, Generator or None
-        Results are the same for the same seed, whatever the number of workers; None
-        draws one.
     cores : int
-        Processes on this machine.
+        Processes; results do not depend on their number.
     checkpoint : path, optional
-        Folder that keeps finished iterations (``joblib.Memory``); a run that was ended goes on from
-        there, and gives the same bits as one that was not. Runs of other data, learners, settings
-        or seeds may share it. It holds pickles, which can run any program when they are read: use
-        no folder that others can write to.
+        Folder that keeps finished iterations (``joblib.Memory``), from which a run continues with
+        the same bits. It holds pickles, which can run any program when they are read: use no folder
+        that others can write to.
     progressbar : bool, optional
-        Whether to show a bar with the time left; the command line shows one on a terminal.
     task : str
         Name of the data.
 
@@ -193,9 +345,9 @@ def repeated_cross_validation(
     ------
     InputError
         One class, fewer members of a class than folds; no estimators; an unknown score or rule; a
-        learner that fails in all folds of the first iteration (in
-        some folds: its ``messages`` say so, and the rest is kept); with a checkpoint, a learner or
-        a score that cannot be pickled, a folder that cannot be written to.
+        learner that fails in all folds of the first iteration (later failures are ``messages``);
+        with a checkpoint, a learner or a score that cannot be pickled, a folder that cannot be
+        written to.
 
     Examples
     --------
@@ -254,7 +406,6 @@ def repeated_cross_validation(
 
 
 def _check_first(study: Study, scores: FloatArray, messages: list[Message]) -> None:
-    """Refuse a learner that cannot learn from these data."""
     for name, failed in zip(study.learners, np.isnan(scores).all(axis=1), strict=True):
         if failed:
             said = next(m.text for m in messages if (m.kind, m.learner) == ("error", name))

@@ -15,8 +15,8 @@ from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.priors import CrossValidationPriors
 from bayes_sota.core.types import Seed
 from bayes_sota.crossval.correlated_t import correlated_t
+from bayes_sota.crossval.estimates import canonical_iterations
 from bayes_sota.crossval.fold_scores import FoldScores, pair_names
-from bayes_sota.crossval.shape import canonical_iterations
 from bayes_sota.leaderboard.specification import Model, chosen_model
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def sample_comparison(
     random_seed: Seed = DEFAULT_SEED,
     **settings: Any,
 ) -> "xr.DataTree":
-    """Posterior of the differences of learners by NUTS (nutpie), completed as ``complete`` does.
+    """Posterior of the differences of learners by NUTS (nutpie), completed by ``complete``.
 
     Parameters
     ----------
@@ -56,8 +56,7 @@ def sample_comparison(
     Raises
     ------
     InputError
-        Priors beside a model, a model of another builder, sizes too small for diagnostics, and what
-        ``build_model`` refuses.
+        Priors beside a model, a model of another builder, sizes too small for diagnostics.
 
     Examples
     --------
@@ -123,18 +122,16 @@ def complete(
     random_seed: Seed = DEFAULT_SEED,
     **settings: Any,
 ) -> "xr.DataTree":
-    r"""Whole result of a trace of a model of ``build_model``, extended or not.
+    """Whole result of a trace of a model of ``build_model``, extended or not.
 
     Parameters
     ----------
     trace : DataTree
         With the group ``posterior``, as ``pm.sample`` gives it.
     fold_scores : FoldScores
-        What the model is of.
     model : pm.Model, optional
         Default: that of the ``with`` block, else ``build_model(fold_scores, **settings)``.
     random_seed : int, SeedSequence or Generator, optional
-        Seed of the draws from the prior and of predictions.
     **settings
         Options of ``build_model``, used where no model is given.
 
@@ -144,17 +141,15 @@ def complete(
         ``posterior`` and ``prior`` of the variables of ``build_model``; ``observed_data``,
         ``posterior_predictive`` and ``prior_predictive`` with ``relative_score``;
         ``log_likelihood`` of every iteration; ``log_prior``, ``sample_stats``; ``predictions`` with
-        ``canonical_difference`` (task, pair), the mean difference in one more canonical run (1 x
-        10, 2 x 5 or 5 x 2 folds); ``point_estimate`` with ``p_best`` (learner,) over data sets, or
-        on the only one;
+        ``canonical_difference`` (task, pair) in one more canonical run (1 x 10, 2 x 5 or 5 x 2
+        folds); ``point_estimate`` with ``p_best`` (learner,) over data sets, or on the only one;
         ``constant_data`` with ``observed_difference`` (task, pair) and ``n_iterations`` (task,).
         Attributes: provenance, divergences, ``folds``, ``scorer``, ``canonical_iterations``.
 
     Raises
     ------
     InputError
-        A trace of another model, other data or another schema, without variables of the model, or
-        with variables that a model is needed for.
+        A trace of another model, other data or another schema, or without variables of the model.
 
     Examples
     --------
@@ -189,7 +184,6 @@ def compared_effects(posterior: "xr.Dataset") -> "xr.DataArray":
 
 
 def _canonical_runs(posterior: "xr.Dataset", folds: int, rng: np.random.Generator) -> "xr.Dataset":
-    """Mean differences of each pair in one more canonical run, given each draw."""
     steady, spread = (posterior[name].values for name in ("steady_state", "partition_sd"))
     noise = rng.standard_normal(steady.shape) / canonical_iterations(folds) ** 0.5
     runs, (a, b) = steady + spread * noise, np.triu_indices(steady.shape[-1], 1)

@@ -1,11 +1,11 @@
-"""Repeated cross-validation judged: the report of ``bayes-sota cv judge``.
+"""Report of ``bayes-sota cv judge``: numbers, tables and sentences.
 
-A pair of learners is named with the better one first, by the means of all iterations.
-``tests/crossval/test_summary.py`` compares its numbers with the functions that they come from,
-``test_judged_tree.py`` its draws with the correlated t.
+A pair of learners has the better one first, by the means of all iterations.
+``tests/crossval/test_summary.py`` compares with the functions behind the numbers,
+``test_judged_tree.py`` the draws with the correlated t.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -19,14 +19,13 @@ from bayes_sota.core import sample as results
 from bayes_sota.core.arguments import DEFAULT_SEED, check_kind
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.summary import frame_of
-from bayes_sota.core.tables import SOFTWARE, Report
-from bayes_sota.core.text import as_sentences, listed
+from bayes_sota.core.tables import SOFTWARE, Report, Table, table_of
+from bayes_sota.core.text import as_sentences, chance, in_prose, listed, p_value
 from bayes_sota.core.types import Seed
-from bayes_sota.crossval import summary_words as words
 from bayes_sota.crossval.correlated_t import KEPT, outlook
+from bayes_sota.crossval.estimates import learner_rows, sample_sd
 from bayes_sota.crossval.rules import Probabilities
 from bayes_sota.crossval.sample import draw_differences
-from bayes_sota.crossval.shape import learner_rows, sample_sd
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -44,7 +43,6 @@ class JudgedRuns:
     ----------
     scores : FoldScores
     rules : list of JudgedRule
-        Estimates and iterations of every ordering.
     content : dict
         Content of the report.
     """
@@ -59,21 +57,20 @@ class JudgedRuns:
         Parameters
         ----------
         draws : int
-            Draws of each of four chains; all are independent. They have the seed of the report,
-            where that is a number.
+            Independent draws of each of four chains, with the seed of the report if it is a number.
 
         Returns
         -------
         xarray.DataTree
-            ``posterior`` of every pair A - B, in the order of the learners, with ``difference``
-            and ``fold_difference_sd`` (task, pair): the correlated t with
-            :math:`v \mid x \sim (J - 1) s^2 / \chi^2_{J - 1}` and
-            :math:`\delta \mid v \sim N(\bar x, v (1/J + \rho / (1 - \rho)))`; ``observed_data``
-            and ``posterior_predictive`` with ``fold_difference`` (task, pair, iteration, fold);
+            ``posterior`` of every pair A - B, in the order of the learners, with ``difference`` and
+            ``fold_difference_sd`` (task, pair), the correlated t:
+            :math:`v \mid x \sim (J - 1) s^2 / \chi^2_{J - 1}`,
+            :math:`\delta \mid v \sim N(\bar x, v (1/J + \rho / (1 - \rho)))`; ``observed_data`` and
+            ``posterior_predictive`` with ``fold_difference`` (task, pair, iteration, fold);
             ``point_estimate`` with ``mean_score``, ``canonical_score``, ``median_score``,
             ``iteration_sd``, ``rank`` and ``stopping_iteration`` (task, learner) and ``win_share``
             (task, learner, learner_other); ``constant_data`` with ``fold_score``. The prior is
-            improper: there is nothing to draw from it.
+            improper and has no draws.
 
         Examples
         --------
@@ -110,7 +107,7 @@ def judge_runs(
     truth: ArrayLike | None = None,
     random_seed: Seed = DEFAULT_SEED,
 ) -> Report:
-    """Say how far repeated cross-validation can be trusted, and what to do.
+    """Judge how far repeated cross-validation can be trusted, with advice.
 
     Parameters
     ----------
@@ -118,9 +115,9 @@ def judge_runs(
     probabilities : ndarray, shape (n_learners, n_iterations, n_items), or one per data set
         Predicted probability of every item, for Spearman's rule.
     rule : Rule, optional
-        Default: Spearman's at 1 - 1e-4, the source's recommendation, where there are
-        probabilities; else Kolmogorov and Smirnov's at .2, or a canonical run where there are fewer
-        iterations than that rule can take. Others are shown beside it.
+        Default: Spearman's at 1 - 1e-4, as the source recommends, where there are probabilities;
+        else Kolmogorov and Smirnov's at .2, or a canonical run where iterations are too few. Others
+        are shown beside it.
     orderings : int
         Random orderings of the iterations.
     ci_prob : float
@@ -132,14 +129,12 @@ def judge_runs(
     Returns
     -------
     Report
-        Its ``content`` has the keys of ``bayes-sota cv judge --json``: learners (estimates, ranks
-        and stopping iterations of every data set, which are ``frame`` too), pairs
-        (reproducibility, posterior and tests), rules (what each costs and saves), ranks,
-        steady_verdicts (Wilcoxon's signed ranks of the means of all iterations) and verdicts (of
-        one iteration after the other) across data sets at 5 %, against_truth (None where there is
-        nothing to tell them from), advice, notes, seed. Its ``reasons`` are the learners
-        whose steady state is not reached; ``about`` is a ``JudgedRuns``, which has the estimates of
-        every ordering and draws of the true differences.
+        ``content`` has the keys of ``bayes-sota cv judge --json``: learners (estimates, ranks and
+        stopping iterations, which are ``frame`` too), pairs (reproducibility, posterior, tests),
+        rules (costs and savings); across data sets ranks, steady_verdicts (Wilcoxon's test of the
+        means of all iterations), verdicts (of one iteration after the other) and against_truth;
+        advice, notes, seed. ``reasons`` name the learners whose steady state is not reached;
+        ``about`` is a ``JudgedRuns``.
 
     Raises
     ------
@@ -182,20 +177,20 @@ def judge_runs(
         **_across_tasks(scores, truth),
     }
     content |= {
-        "advice": list(words.advice_of(content, reasons)),
+        "advice": list(advice_of(content, reasons)),
         "reading": list(scores.notes),
-        "notes": [*words.NOTES, *[words.LOOKS] * rule.name.startswith("posterior")],
+        "notes": [*NOTES, *[LOOKS] * rule.name.startswith("posterior")],
         "diagnostics": {"ok": not reasons, "reasons": reasons},
         "seed": results.seed_number(seed),
     }
-    sentences = [*words.answer_of(content), *content["advice"]]
+    sentences = [*answer_of(content), *content["advice"]]
     how = f"{orderings} random orderings of {n_iterations} x {scores.folds} folds"
     return Report(
         content=content,
         make_frame=partial(frame_of, content["learners"]),
-        tables=list(words.tables_of(content)),
+        tables=list(tables_of(content)),
         sentences=sentences,
-        legend=words.legend_of(content),
+        legend=legend_of(content),
         reasons=reasons,
         paragraph=[*sentences, *as_sentences(content["notes"])],
         basis=[f"{how}, seed {content['seed']}", SOFTWARE],
@@ -221,7 +216,6 @@ def _rules_beside(
 
 
 def _rule_row(judged: cv.JudgedRule) -> dict[str, Any]:
-    """Costs and savings of a rule, and how often it keeps the order of pairs."""
     shares = judged.win_share()
     i, j = np.triu_indices(shares.shape[1], 1)
     kept = np.maximum(shares, 1 - shares)[:, i, j]
@@ -239,7 +233,6 @@ def _rule_row(judged: cv.JudgedRule) -> dict[str, Any]:
 
 
 def _pairs(scores: cv.FoldScores, judged: cv.JudgedRule, prob: float) -> Iterator[dict[str, Any]]:
-    """Every pair of learners on every data set, the better first."""
     means, shares, state = scores.iteration_means(), judged.win_share(), cv.steady_state(scores)
     used, canonical = 1 - judged.saved, cv.canonical_iterations(scores.folds)
     for t, task in enumerate(scores.tasks):
@@ -278,7 +271,6 @@ def _pairs(scores: cv.FoldScores, judged: cv.JudgedRule, prob: float) -> Iterato
 
 
 def _across_tasks(scores: cv.FoldScores, truth: ArrayLike | None) -> dict[str, Any]:
-    """Ranks, Wilcoxon's tests and errors over data sets; None where they are unknown."""
     names, means = scores.learners, cv.steady_state(scores).mean
     found: dict[str, Any] = dict.fromkeys(("ranks", "steady_verdicts", "verdicts", "against_truth"))
     if len(scores.tasks) > 1:
@@ -299,3 +291,190 @@ def _across_tasks(scores: cv.FoldScores, truth: ArrayLike | None) -> dict[str, A
             for kind, one in cv.against_truth(scores, truth).items()
         }
     return found
+
+
+_LEARNERS = "learner rank:g steady:.4g standard_error:.1g sd:.2g median:.4g canonical:.4g"
+_PAIRS = "first second difference:.2g lower:.2g upper:.2g p_better:p p_corrected:p"
+_RULES = "rule iterations:.0f ran_out:.0% reproducibility:.2f by_chance:.2f pairs_kept:.0%"
+NOTES = (
+    "repetition removes the noise of partitions only: with enough iterations any two learners "
+    "can be distinguished; the posterior and the corrected test allow for the noise of the data",
+    "publish the seeds of the partitions, not the order of a single run; on balanced data "
+    "10 folds came nearest to true test sets (Raeder, Hoens and Chawla 2010)",
+)
+"""Limits of the method."""
+LOOKS = (
+    "the posterior rule looks after every iteration: P(better) passes .95 by chance at some look "
+    "in 19% of runs of equal learners, after a fixed number of iterations in 10%"
+)
+_VERDICTS = "a b n_ahead:d n_tasks:d p_value:p a_wins:.2f b_wins:.2f contradiction:.2f"
+
+
+def score_name(scorer: str) -> str:
+    """Name of a score in text, one for all that mean the same."""
+    return "AUROC" if scorer.lower() in ("roc_auc", "auc", "auroc") else scorer
+
+
+def answer_of(content: dict[str, Any]) -> Iterator[str]:
+    """Who is ahead, and how reproducible that is."""
+    pairs, truth = content["pairs"], content["against_truth"]
+    yield from _of_one(pairs[0], content) if content["ranks"] is None else _of_many(content)
+    shares = [pair["order_kept"] for pair in pairs if np.isfinite(pair["order_kept"])]
+    if len(shares) > 1:
+        kept = sum(share >= KEPT for share in shares)
+        often = f"at least {KEPT:.0%} of such comparisons"
+        yield f"{kept:,} of {len(shares):,} pairs of learners keep their order in {often}."
+    if truth is not None:
+        mean = float(np.mean([*truth["steady"]["bias"].values()]))
+        off = f"{abs(mean):.2g} too {'low' if mean < 0 else 'high'} on average"
+        same = f"the same best learner on {truth['steady']['same_best']:.0%} of the data sets"
+        yield f"Against true test sets the means of all iterations are {off}, with {same}."
+
+
+def _of_one(pair: dict[str, Any], content: dict[str, Any]) -> Iterator[str]:
+    order, found = f"{pair['first']} ranks above {pair['second']}", pair["posterior"]
+    where = "the mean of these iterations"
+    if np.isfinite(pair["order_kept"]):
+        kept = f"{100 * pair['order_kept']:.0f} of 100 comparisons of runs"
+        where = f"{kept} drawn from these iterations and stopped by {content['rule']['name']}"
+    again = f"a new run would reverse that with probability {in_prose(found['p_other_seed'])}"
+    yield f"{order} in {where}; {again}."
+    p, tests = {test["name"]: test["p_value"] for test in pair["tests"]}, ""
+    if p and p["corrected"] is None:
+        tests = "; no test is possible, as the difference is the same in every fold"
+    elif p:
+        naive = f"the naive test, for independent folds, {p_value(p['naive'])}"
+        tests = f": the corrected test has {p_value(p['corrected'])} ({naive})"
+    yield (
+        f"Allowing for the noise of the data too, {pair['first']} is better with probability "
+        f"{in_prose(found['p_better'])}{tests}."
+    )
+
+
+def _of_many(content: dict[str, Any]) -> Iterator[str]:
+    (first, low), *others = sorted(content["ranks"]["learners"].items(), key=lambda item: item[1])
+    apart = content["ranks"]["nemenyi"]
+    tied = [name for name, rank in others if rank - low < apart]
+    beside = f"not significantly better than {listed(tied)}" if tied else "better than all others"
+    by = f"critical difference {apart:.2f}, Nemenyi"
+    yield f"{first} has the best mean rank, {low:.2f}; it is {beside} ({by})."
+    pair = {first, others[0][0]}
+    (test,) = (row for row in content["steady_verdicts"] if {row["a"], row["b"]} == pair)
+    if test["p_value"] is not None:
+        ahead = f"{test['a']} is above {test['b']} on {test['n_ahead']} of {test['n_tasks']}"
+        p = p_value(test["p_value"])
+        yield f"Over all iterations {ahead} data sets; Wilcoxon's signed-rank test has {p}."
+    worst = max(content["verdicts"] or [{}], key=lambda row: row.get("contradiction", 0))
+    if worst.get("contradiction"):
+        a, b = (f"{worst[x]} for {worst[f'{x}_wins']:.0%} of the seeds" for x in "ab")
+        yield f"With one iteration of each data set, Wilcoxon's test prefers {a}, and {b}."
+
+
+def advice_of(content: dict[str, Any], reasons: list[str]) -> Iterator[str]:
+    """The source's recommendations, as far as these data give reason for them."""
+
+    def named(row: dict[str, Any], name: str) -> str:
+        return name if content["ranks"] is None else f"{name} on {row['task']}"
+
+    if reasons:
+        yield "Run more iterations before any test: the steady state is not reached."
+    skewed = [row for row in content["learners"] if row["skewed"]]
+    if skewed:
+        names = []
+        for row in skewed:
+            side = "left" if row["skewness"] < 0 else "right"
+            names.append(f"{named(row, row['learner'])} ({side}, {p_value(row['p_skewness'])})")
+        changed = any(row["rank"] != row["rank_by_median"] for row in content["learners"])
+        yield (
+            f"The scores of {listed(names, 4)} are skewed: a single run tends to be too high with "
+            "a left skew, too low with a right one. Compare medians: they give "
+            f"{'another' if changed else 'the same'} order."
+        )
+    loose = [pair for pair in content["pairs"] if pair["order_kept"] < KEPT]
+    if loose:
+        tied = [named(pair, f"{pair['first']} with {pair['second']}") for pair in loose]
+        least = loose[0]["iterations_needed"]
+        needed = f"about {least:,.0f}" if np.isfinite(least) else "no number of"
+        yield (
+            f"Report as tied: {listed(tied, 4)}. Other partitions may reverse their order; "
+            f"{needed} iterations would keep the first of these orders {KEPT:.0%} of the time."
+        )
+
+
+def tables_of(content: dict[str, Any]) -> Iterator[Table]:
+    """Tables of the numbers of ``judge_runs``."""
+    place, tests = "" if content["ranks"] is None else "task ", content["steady_verdicts"]
+    title = f"Learners, by the mean {score_name(content['scorer'])}"
+    forms = f"{place}{_LEARNERS} p_canonical_above:.2f stopping_iteration"
+    yield forms_table(content["learners"], forms, title)
+    rows = [
+        row
+        | flat_pair(row["posterior"], content["n_iterations"])
+        | {"p_corrected": row["tests"][1]["p_value"] if row["tests"] else None}
+        for row in content["pairs"]
+    ]
+    forms = f"{place}{_PAIRS} order_kept:.2f p_other_seed:.2f more"
+    yield forms_table(rows, forms, f"Pairs of learners, under the rule {content['rule']['name']}")
+    yield forms_table(content["rules"], _RULES, "Rules, over learners, data sets and orderings")
+    if tests:
+        seeds = content["verdicts"] or [{}] * len(tests)
+        rows = [a | b for a, b in zip(tests, seeds, strict=True)]
+        yield forms_table(rows, _VERDICTS, "Wilcoxon's test across data sets")
+    if content["against_truth"]:
+        rows = [
+            {"learner": learner, "estimate": kind, "bias": bias, "rms": one["mse"][learner] ** 0.5}
+            for kind, one in content["against_truth"].items()
+            for learner, bias in one["bias"].items()
+        ]
+        title = "Estimate less score on true test sets: mean, root mean square"
+        yield forms_table(rows, "learner estimate bias:+.2g rms:.2g", title)
+
+
+def legend_of(content: dict[str, Any]) -> list[str]:
+    """Meaning of the columns of ``tables_of``."""
+    pair = content["pairs"][0]
+    return [
+        "Learners: steady: mean of all iterations, with its standard error over partitions; "
+        "canonical: the first ten fits; p canonical above: probability that such a run exceeds "
+        "steady; stopping iteration: 0 where the rule was never met.",
+        f"Pairs: lower, upper, p better: {content['prob']:.0%} interval of the true difference "
+        f"(correlated t; fold scores correlate by {pair['posterior']['correlation']:.3g}, which is "
+        "assumed); order kept: R, how often the first is above the second in two runs (|2R - 1| is "
+        f"{pair['by_chance']:.2f} for equal learners); p other seed: probability that a new run "
+        f"reverses them, for normal scores; more: iterations until P(order) is {KEPT:g}.",
+        f"Rules: ran out: the rule was not met; pairs kept: R is {KEPT:g} or more.",
+    ]
+
+
+def flat_pair(pair: dict[str, Any], iterations: int) -> dict[str, Any]:
+    """Row of a table with the ends of the interval and the iterations until the order is decided.
+
+    "data" where no number of iterations is enough; nothing where it is not about one data set.
+    """
+    needed = 0 if pair.get("decided", True) else pair["iterations_needed"]
+    more = "data" if needed is None else f"{needed and max(1, needed - iterations):,}"
+    ends = dict(zip(("lower", "upper"), pair["interval"], strict=True))
+    kept = {key: value for key, value in pair.items() if key != "interval"}
+    return kept | ends | {"more": more if "decided" in pair else ""}
+
+
+def forms_table(rows: Sequence[dict[str, Any]], forms: str, title: str = "") -> Table:
+    """Table of some keys of rows, each with the format of its numbers, ``p`` for a probability.
+
+    Examples
+    --------
+    >>> forms_table([{"name": "a", "p_value": 0.5, "mean": 0.25}], "name mean:.1f p_value:p").rows
+    [['a', '0.2', '0.500']]
+    """
+
+    def cell(row: dict[str, Any], key: str, form: str) -> str | None:
+        value = row.get(key)
+        if value is None or (isinstance(value, float) and not np.isfinite(value)):
+            return "" if key in row else None
+        return chance(value) if form == "p" else format(value, form)
+
+    columns = {}
+    for part in forms.split():
+        key, _, form = part.partition(":")
+        columns[key.replace("_", " ")] = partial(cell, key=key, form=form)
+    return table_of(rows, columns, title)

@@ -1,24 +1,29 @@
-"""An experiment with repeated cross-validation in numbers and words: the report of ``cv run``.
+"""Reports of ``bayes-sota cv run``, and of ``cv judge --bayes``.
 
-The *steady state* of a learner is the mean over all iterations, each of which has the mean over its
-folds; its standard error, the standard deviation between iterations over the root of their number,
-is left open by the partitions. A *canonical* run has as many iterations as make ten fits: 1 x 10,
-2 x 5 and 5 x 2 folds (Raeder, Hoens & Chawla 2010). ``tests/crossval/test_summary_runs.py``
-computes them by hand.
+``tests/crossval/test_summary_runs.py`` computes the first by hand and the second from its draws.
 """
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayes_sota.core import summary
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report
-from bayes_sota.core.text import as_sentences, counted, listed
+from bayes_sota.core.text import as_sentences, counted, in_prose, listed
+from bayes_sota.crossval.correlated_t import KEPT, outlook
+from bayes_sota.crossval.estimates import canonical_iterations, learner_rows
 from bayes_sota.crossval.run import CrossValidation
-from bayes_sota.crossval.shape import canonical_iterations, learner_rows
-from bayes_sota.crossval.summary_words import forms_table, score_name
+from bayes_sota.crossval.sample import compared_effects
+from bayes_sota.crossval.summary import flat_pair, forms_table, score_name
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
@@ -34,11 +39,9 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
     -------
     Report
         Learners, the highest steady state first. A row of ``frame`` has the estimates of
-        ``judge_runs``, ``share_best`` (of the iterations, ties divided), ``failed_fits`` and, of
-        two classes, ``pooled`` (AUROC of all items of an iteration, mean over iterations);
-        ``content`` is the object that ``bayes-sota cv run --json`` prints. A failed fit, and a rule
-        that was not met, are reasons not to trust it; estimates are then those of the fits and
-        available iterations.
+        ``judge_runs``, ``share_best`` (of the iterations, ties divided) and ``failed_fits``;
+        ``content`` is the object that ``bayes-sota cv run --json`` prints. ``reasons`` are failed
+        fits, and a rule that was not met.
 
     Examples
     --------
@@ -81,14 +84,14 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
         "diagnostics": {"ok": not reasons, "reasons": reasons},
     }
     forms = "learner steady:.4g standard_error:.1g sd:.2g median:.4g canonical:.4g share_best:.0%"
-    sentences = list(_sentences(content))
+    sentences = list(_sentences_of_runs(content))
     how = f"{runs.n_iterations} x {data.folds} folds, seed {runs.random_seed}"
     return Report(
         content=content,
         make_frame=partial(frame_of, learners),
         tables=[forms_table(learners, forms)],
         sentences=sentences,
-        legend=["canonical: of the first ten fits"],
+        legend=["canonical: mean of the first ten fits"],
         reasons=reasons,
         paragraph=[*sentences, *as_sentences(runs.notes)],
         basis=[how, SOFTWARE, "steady state after Raeder, Hoens and Chawla 2010"],
@@ -96,8 +99,7 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
     )
 
 
-def _sentences(content: dict[str, Any]) -> Iterator[str]:
-    """The answer: who is best, how sure that is, and what repetition cannot tell."""
+def _sentences_of_runs(content: dict[str, Any]) -> Iterator[str]:
     (first, *rest), n = content["learners"], content["n_iterations"]
     partitions, score = counted(n, "random partition"), score_name(content["scorer"])
     best = f"{first['learner']} has the highest mean {score} of {counted(len(rest) + 1, 'learner')}"
@@ -109,3 +111,118 @@ def _sentences(content: dict[str, Any]) -> Iterator[str]:
         spread = f"{first['sd']:.2g} (sd), the mean of {n} by {first['standard_error']:.1g}"
         yield f"From one partition to another its score varies by {spread} (standard error)."
     yield f"Repetition does not remove the noise of having only {content['n_items']:,} items."
+
+
+SOURCE = f"{SOFTWARE}, after Corani et al. 2017, doi 10.1007/s10994-017-5641-9"
+
+
+def report_comparison(
+    tree: "xr.DataTree", *, ci_prob: float = 0.95, reading: Sequence[str] = ()
+) -> Report:
+    """Report of a comparison of learners (``sample_comparison``).
+
+    Parameters
+    ----------
+    tree : DataTree
+    ci_prob : float
+        Probability of the intervals.
+    reading : sequence of str
+        How the scores were read, for the notes.
+
+    Returns
+    -------
+    Report
+        ``content`` has ``learners`` (``learner``, ``effect`` relative to the mean over learners,
+        ``interval``, ``p_best`` and its Monte Carlo standard error ``p_best_mcse``) and ``pairs``:
+        of every two learners A and B over all data sets ("all data sets", where there are several)
+        and on each one ``difference``, ``sd``, ``interval``, ``p_better`` (of A), ``p_other_seed``,
+        and on one data set ``observed_difference``, ``iterations``, ``partition_share``,
+        ``decided``, ``iterations_needed``. ``frame`` has a row per pair and data set.
+    """
+    posterior, attributes = dataset_of(tree, "posterior"), tree.attrs
+    if "task_difference" not in posterior:
+        raise InputError("this is not a comparison of learners", fix="sample_comparison makes one")
+    names, tasks = (posterior[dim].values.astype(str).tolist() for dim in ("learner", "task"))
+    pairs = list(_pairs(tree, ci_prob))
+    effect, best = compared_effects(posterior), tree["point_estimate"].to_dataset()
+    learners = [
+        {"learner": name, "effect": found["mean"], "interval": found["interval"]}
+        | {key: float(best[key][j]) for key in ("p_best", "p_best_mcse")}
+        for j, name in enumerate(names)
+        for found in [summary.summarize_draws(effect.isel(learner=j).values.ravel(), ci_prob)]
+    ]
+    correlation = float(tree["constant_data"]["overlap_correlation"])
+    rows = [flat_pair(pair, pair.get("iterations", 0)) for pair in pairs]
+    forms = "task a b difference:.2g lower:.2g upper:.2g p_better:.2f p_other_seed:.2f more"
+    return Report(
+        content={
+            "learners": learners,
+            "pairs": pairs,
+            "scorer": str(attributes["scorer"]),
+            "correlation": correlation,
+            "prob": ci_prob,
+            "notes": list(reading),
+        },
+        make_frame=partial(summary.frame_of, rows),
+        tables=[forms_table(rows, forms)],
+        sentences=list(_sentences(learners, pairs, tasks)),
+        legend=[f"p other seed: P(a new run reverses the order); more: iterations until {KEPT:g}."],
+        reasons=summary.diagnose(tree)["reasons"],
+        basis=[
+            summary.how_drawn(tree),
+            f"correlation of fold scores taken as {correlation:.3g}",
+            SOURCE,
+        ],
+        measured="learners",
+        about=tree,
+    )
+
+
+def _sentences(
+    learners: list[dict[str, Any]], pairs: list[dict[str, Any]], tasks: list[str]
+) -> Iterator[str]:
+    best = max(learners, key=lambda row: row["p_best"])
+    where = f"over {len(tasks)} data sets" if len(tasks) > 1 else f"on {tasks[0]}"
+    p = in_prose(best["p_best"])
+    yield f"{best['learner']} is the best of {len(learners)} learners {where} with probability {p}."
+    alone = [pair for pair in pairs if "iterations" in pair]
+    judged = [pair for pair in pairs if pair not in alone] or pairs
+    left = [p for p in judged if max(p["p_better"], 1 - p["p_better"]) < KEPT]
+    names = listed([f"{p['a']} with {p['b']}" for p in left], 4)
+    open_ones = f"{len(left)} of {counted(len(judged), 'pair')} is undecided at {KEPT:g}: {names}"
+    yield f"The order of {open_ones if left else f'every pair is decided at {KEPT:g}'}."
+    other = in_prose(np.mean([p["p_other_seed"] for p in alone]))
+    share = float(np.median([p["partition_share"] for p in alone]))
+    yield (
+        "One more canonical run (about ten fits) would reverse two learners on one data set with "
+        f"probability {other} on average. Partitions cause {share:.1%} of the variance of a "
+        "difference (median); the rest comes from the size of the data, whatever the repetitions."
+    )
+
+
+def _pairs(tree: "xr.DataTree", ci_prob: float) -> Iterator[dict[str, Any]]:
+    posterior, constants = tree["posterior"].to_dataset(), tree["constant_data"].to_dataset()
+    again = tree["predictions"].to_dataset()["canonical_difference"]
+    both = again, constants["observed_difference"]
+    tasks = posterior["task"].values.astype(str).tolist()
+    places: list[dict[str, int]] = [{"task": t} for t in range(len(tasks))]
+    places = [{}, *places] if len(tasks) > 1 else places
+    for place in places:
+        gaps = posterior["task_difference" if place else "difference"].isel(place)
+        runs, seen = (one.isel(place) if place else one.mean("task") for one in both)
+        for k, (a, b) in enumerate(combinations(posterior["learner"].values.astype(str), 2)):
+            found = summary.summarize_difference(gaps.isel(pair=k).values.ravel(), ci_prob)
+            run = runs.isel(pair=k).values * float(seen[k])
+            task = tasks[place["task"]] if place else "all data sets"
+            row: dict[str, Any] = {"task": task, "a": str(a), "b": str(b)}
+            row |= {"difference": found.pop("mean"), **found}
+            row |= {"p_other_seed": float(np.mean(run < 0) + np.mean(run == 0) / 2)}
+            if place:
+                n = int(constants["n_iterations"].isel(place))
+                sds = posterior[["partition_sd", "shared_sd"]].isel(place).sel(learner=[a, b])
+                of_both = (sds**2).sum("learner").mean()
+                partition, data = float(of_both["partition_sd"]), float(of_both["shared_sd"])
+                steady = row["difference"] * (data + partition / n) ** 0.5 / row["sd"]
+                row |= {"observed_difference": float(seen[k]), "iterations": n}
+                row |= outlook(row["p_better"], steady, partition, data, n)
+            yield row

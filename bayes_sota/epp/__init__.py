@@ -1,4 +1,4 @@
-"""Skill over rounds: Bradley-Terry meta-scores; intervals allow for few, dependent rounds."""
+"""Skill over rounds: Bradley-Terry meta-scores whose intervals allow for few, dependent rounds."""
 
 from lazy_loader import attach_stub
 

@@ -1,12 +1,9 @@
 """Who beat whom how often, and whether finite skills explain it.
 
-A match compares two players' scores: of the same round, or of any two rounds of a tournament whose
-rounds are replicates (the OpenML study of Gosiewska et al. 2022, Sec. 4.1). A tie counts as half a
-win. With R rounds a pair has R matches or R^2; the latter are counted by the places of all scores
-in their order, never one by one. ``tests/epp/test_counts.py`` counts by hand.
-
-The maximum of the likelihood is finite if and only if the graph of who won or tied against whom is
-strongly connected (Ford 1957): from every player wins lead to every other.
+A match compares two scores of one round or, where rounds are replicates, of any two rounds
+(Gosiewska et al. 2022, Sec. 4.1); a tie is half a win. The likelihood has a finite maximum if and
+only if the graph of wins and ties is strongly connected (Ford 1957). ``tests/epp/test_counts.py``
+counts by hand.
 """
 
 from collections.abc import Sequence
@@ -34,15 +31,9 @@ _MOST_PLAYERS = 5_000  # whose pairs fit into 2 GiB with their standard errors
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MatchCounts:
-    """Matches and wins of every pair of players.
+    """Twice the wins of each row over each column, ties counted once, and the matches of each pair.
 
-    Attributes
-    ----------
-    doubled_wins : ndarray of int, shape (m, m)
-        Twice the wins of the row over the column, a tie counted once; 0 on the diagonal. For
-        many tournaments with the same matches (B, m, m).
-    n_matches : ndarray, shape (m, m)
-        Matches of each pair, 0 on the diagonal.
+    Shapes (m, m) or (B, m, m), and (m, m); 0 on the diagonals.
     """
 
     doubled_wins: Wins
@@ -50,11 +41,11 @@ class MatchCounts:
 
     @cached_property
     def totals(self) -> FloatArray:
-        """Wins of each player, ties as half, shape (m,) or (B, m)."""
+        """Wins of each player, a tie as half, (m,) or (B, m)."""
         return self.doubled_wins.sum(axis=-1, dtype=np.int64) / 2
 
     def with_ties(self, kind: MatchKind, penalty: float) -> tuple[FloatArray, FloatArray]:
-        """Win totals and matches with some rounds of ties added."""
+        """Win totals and matches after adding rounds of ties."""
         if not penalty:
             return self.totals, self.n_matches
         if kind == "all-rounds":  # a round plays against all others
@@ -69,14 +60,7 @@ def _without_own[T: np.ndarray](matches: T) -> T:
 
 
 def count_matches(data: ScoreTable | Matches, kind: MatchKind = "same-round") -> MatchCounts:
-    """Count the matches of a tournament.
-
-    Parameters
-    ----------
-    data : ScoreTable or Matches
-        Matches are counted as they are listed, whatever the kind.
-    kind : {"same-round", "all-rounds"}
-        Which scores of a table are compared.
+    """Count the matches of a tournament, for listed ones whatever the ``kind``.
 
     Raises
     ------
@@ -108,14 +92,7 @@ def count_matches(data: ScoreTable | Matches, kind: MatchKind = "same-round") ->
 
 
 def all_tied(data: ScoreTable | Matches, kind: MatchKind) -> bool:
-    """Whether nobody beat anybody.
-
-    Examples
-    --------
-    >>> table = ScoreTable([[1, 1], [2, 2]])
-    >>> all_tied(table, "same-round"), all_tied(table, "all-rounds")
-    (True, False)
-    """
+    """Whether nobody beat anybody."""
     if isinstance(data, Matches):
         return bool(np.all(data.outcomes == 0.5))
     scores, axis = data.oriented, None if kind == "all-rounds" else 1
@@ -123,19 +100,7 @@ def all_tied(data: ScoreTable | Matches, kind: MatchKind) -> bool:
 
 
 def count_scores(scores: FloatArray, kind: MatchKind) -> MatchCounts:
-    """Count the matches of scores: larger is better, NaN where missing.
-
-    Parameters
-    ----------
-    scores : ndarray, shape (R, m), or (B, R, m) of tournaments with the same gaps
-    kind : {"same-round", "all-rounds"}
-
-    Examples
-    --------
-    >>> scores = np.array([[[0.9, 0.8], [0.1, 0.3], [0.4, float("nan")]]])
-    >>> count_scores(scores, "same-round").doubled_wins.tolist()
-    [[[0, 2], [2, 0]]]
-    """
+    """Count the matches of scores, (R, m) or (B, R, m) with the same gaps; larger is better."""
     if kind == "same-round":
         return _same_round(scores)
     if scores.ndim == 2:
@@ -146,13 +111,7 @@ def count_scores(scores: FloatArray, kind: MatchKind) -> MatchCounts:
 
 
 def ranks_of_rounds(scores: FloatArray) -> NDArray[np.int32]:
-    """Rank of every score in its round from 0 (worst), equal for ties, -1 where missing, (R, m).
-
-    Examples
-    --------
-    >>> ranks_of_rounds(np.array([[0.9, 0.8, 0.8], [0.1, float("nan"), 0.3]])).tolist()
-    [[1, 0, 0], [0, -1, 1]]
-    """
+    """Rank of every score in its round from 0 (worst), equal for ties, -1 where missing, (R, m)."""
     ranks = ranks_of(scores, dense=True) - 1
     return np.nan_to_num(ranks, nan=ABSENT).astype(np.int32)
 
@@ -181,12 +140,7 @@ def _all_rounds(scores: FloatArray) -> MatchCounts:
 def doubled_scores_below(scores: FloatArray, groups: NDArray[np.intp]) -> Wins:
     """Twice the scores of each player below those of a group, equal ones once, (n_groups, m).
 
-    Parameters
-    ----------
-    scores : ndarray, shape (R, m)
-        NaN where missing; scores of all rounds are compared.
-    groups : ndarray of int
-        Group of each observed score, row by row.
+    ``groups`` are of the observed scores, row by row.
 
     Examples
     --------
@@ -233,9 +187,7 @@ def _listed(matches: Matches) -> MatchCounts:
 
 
 def unbeaten_players(doubled_wins: Wins) -> BoolArray | None:
-    """Players who never lost to the others, (m,); None if wins lead from each to every other.
-
-    Only without such players all estimates are finite. A tie leads in both directions.
+    """Players who never lost to the others, (m,); None if the graph of wins is strongly connected.
 
     Examples
     --------
@@ -256,7 +208,7 @@ def unbeaten_players(doubled_wins: Wins) -> BoolArray | None:
 def infinite_estimates(
     doubled_wins: Wins, unbeaten: BoolArray, players: Sequence[str]
 ) -> InfiniteEstimateError:
-    """Name the players whose estimates are infinite."""
+    """Error that names the players whose estimates are infinite."""
     first, second = (listed(np.array(players)[x]) for x in (unbeaten, ~unbeaten))
     met = doubled_wins[np.ix_(unbeaten, ~unbeaten)].any()
     what = f"{first} never lost to {second}" if met else f"{second} and {first} never meet"
@@ -269,14 +221,9 @@ def infinite_estimates(
 
 
 def ranks_of(scores: FloatArray, *, dense: bool = False) -> FloatArray:
-    """Ranks along the last axis, NaN where there is no score; equal ones share their mean.
+    """Ranks along the last axis, NaN where there is no score; ties share their mean.
 
-    As ``scipy.stats.rankdata``, whose import takes longer than a fit.
-
-    Examples
-    --------
-    >>> ranks_of(np.array([3.0, 1, 3])).tolist()
-    [2.5, 1.0, 2.5]
+    ``scipy.stats.rankdata`` takes longer to import than a fit.
     """
     order = np.argsort(scores, axis=-1)
     ordered = np.take_along_axis(scores, order, axis=-1)
@@ -295,18 +242,7 @@ def ranks_of(scores: FloatArray, *, dense: bool = False) -> FloatArray:
 
 
 def two_players(players: Sequence[str], a: str, b: str) -> tuple[int, int]:
-    """Places of two different players among names.
-
-    Raises
-    ------
-    InputError
-        If there is none of a name, and the nearest names are given; the same one twice.
-
-    Examples
-    --------
-    >>> two_players(["resnet", "vit"], "vit", "resnet")
-    (1, 0)
-    """
+    """Positions of two different players; an ``InputError`` suggests the nearest names."""
     for player in (a, b):
         if player not in players:
             raise InputError(f"there is no player {player!r}{nearest(player, players)}")

@@ -3,22 +3,18 @@ r"""EPP: Bradley–Terry skills of players over the rounds of a tournament.
 .. math:: \operatorname{logit} P(i \text{ beats } j) = \beta_i - \beta_j, \qquad
    \sum_i \beta_i = 0
 
-(Def. 2, Properties 3.1 to 3.6 of Gosiewska, Woźnica & Biecek 2022). Matches of one round share its
-scores, so that standard errors of independent matches are far too small; the default is the
-sandwich over rounds
+(Gosiewska, Woźnica & Biecek 2022, Def. 2, Properties 3.1 to 3.6). Matches of one round share its
+scores, so that standard errors of independent matches are far too small. Every standard error and
+test here comes from one matrix, the sandwich over rounds
 
 .. math:: C \Big[\frac{G}{G-1} \sum_r u_r u_r^T\Big] C, \qquad t_{G-1},
 
-with C the inverse information and u_r what round r contributes to the estimating equations. One
-matrix, ``BradleyTerryFit.covariance``, allows for players with few rounds and for rounds that agree
-by chance, and every standard error is a root of it. So are the tests that two players have the same
-skill (Property 3.3); those of independent matches (Wald, likelihood ratio, one degree of freedom
-each) reject true nulls far too often, and the paper's own counts every match twice and has two
-degrees of freedom. ``tests/epp/test_fit.py`` compares with published numbers and with another route
-each; ``tests/calibration/test_epp_size.py`` measures how often a true null is rejected.
+with C the inverse information and u_r the contribution of round r to the estimating equations
+(``rounds``). ``tests/epp/test_fit.py`` compares with published numbers and a second route,
+``tests/calibration/test_epp_size.py`` measures how often a true null is rejected.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log
@@ -39,6 +35,7 @@ from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp import solver
 from bayes_sota.epp.counts import (
     Compared,
+    MatchCounts,
     MatchKind,
     all_tied,
     count_matches,
@@ -46,12 +43,16 @@ from bayes_sota.epp.counts import (
     two_players,
     unbeaten_players,
 )
-from bayes_sota.epp.estimate import ClusteredEstimate
-from bayes_sota.epp.rounds import ROUND_OFF, bonferroni_critical, critical_values
+from bayes_sota.epp.rounds import (
+    ROUND_OFF,
+    bonferroni_critical,
+    cluster_scores,
+    clustered_covariance,
+    critical_values,
+)
 
 if TYPE_CHECKING:
     import xarray as xr
-
 
 IntervalKind = Literal["robust", "model", "simultaneous"]
 FACTS = {
@@ -61,40 +62,173 @@ FACTS = {
     "versions": f"bayes_sota {__version__}",
 }
 AVERAGE_ELO, ELO_PER_EPP = 1500.0, 400 / log(10)
+_ENOUGH_CLUSTERS = 3  # of two, a variance may be zero by chance
 PENALTY = Range(1e-6, 1e6)  # rounds of ties; 0 is none
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BradleyTerryFit(ClusteredEstimate):
-    """Estimated skills (EPP meta-scores), with their tests, intervals, ranks and deviance."""
+class BradleyTerryFit:
+    """Estimated skills (EPP meta-scores), with their tests, intervals, ranks and deviance.
+
+    Attributes
+    ----------
+    data : ScoreTable or Matches
+    kind : {"same-round", "all-rounds", "listed"}
+        Which scores were compared.
+    counts : MatchCounts
+    epp : ndarray, shape (m,)
+        Skills on the logit scale, mean zero; a difference is a log odds (Property 3.1).
+    connected : bool
+        Whether the estimates are finite without a penalty.
+    penalty : float
+        Rounds of ties added.
+    test_fraction : float or None
+    """
+
+    data: ScoreTable | Matches
+    kind: MatchKind
+    counts: MatchCounts
+    epp: FloatArray
+    connected: bool
+    penalty: float
+    test_fraction: float | None
 
     def __repr__(self) -> str:
-        """Who leads."""
         best, m = int(np.argmax(self.epp)), len(self.players)
         leads = f"{self.players[best]!r} leads, EPP {self.epp[best]:.3f}"
         return f"<BradleyTerryFit of {m:,} players, {self.kind} matches: {leads}>"
 
     @property
+    def players(self) -> Sequence[str]:
+        return self.data.players
+
+    @cached_property
+    def covariance_model(self) -> FloatArray:
+        """Covariance if all matches were independent, (m, m): far too small for rounds."""
+        matches = self.counts.with_ties(self.kind, self.penalty)[1]
+        return solver.model_covariance(self.epp, matches)
+
+    @cached_property
+    def cluster_scores(self) -> FloatArray | None:
+        """Contribution of each cluster to the estimating equations, (G, m); None if independent."""
+        if isinstance(self.data, Matches) and self.data.groups is None:
+            return None
+        return cluster_scores(self.data, self.kind, self.win_probabilities())
+
+    @cached_property
+    def influence(self) -> FloatArray | None:
+        """Influence of each cluster on each skill, (G, m); None if independent."""
+        return None if self.cluster_scores is None else self.cluster_scores @ self.covariance_model
+
+    @cached_property
+    def matches_by_cluster(self) -> FloatArray:
+        """Matches of each player in each cluster, up to a factor, (G, m)."""
+        data = self.data
+        matches = np.zeros((data.n_clusters, len(self.players)))
+        if isinstance(data, Matches):
+            for players in (data.first, data.second):
+                np.add.at(matches, (data.clusters, players), 1)
+            return matches
+        played = data.present.astype(np.float64)
+        if self.kind == "same-round":  # a player alone in a round has no match
+            played *= np.maximum(data.present.sum(axis=1, keepdims=True) - 1, 0)
+        np.add.at(matches, data.clusters, played)
+        return matches
+
+    @cached_property
+    def clusters_of_players(self) -> NDArray[np.intp]:
+        """Number of clusters in which each player has matches, (m,)."""
+        return np.asarray(np.sum(self.matches_by_cluster > 0, axis=0), np.intp)
+
+    @property
+    def overlap(self) -> float:
+        """Factor by which overlapping training sets increase variances; 1 for separate data.
+
+        :math:`1 + R q / (1 - q)` for R splits that test a share q (Nadeau & Bengio 2003,
+        doi 10.1023/A:1024068626366).
+        """
+        return float(self.overlap_of(self.data.n_clusters))
+
+    def overlap_of(self, rounds: Any) -> FloatArray:
+        """Overlap for a player with this many rounds."""
+        q = self.test_fraction or 0.0
+        return 1 + np.asarray(rounds) * q / (1 - q)
+
+    @cached_property
+    def covariance(self) -> FloatArray:
+        r"""Covariance of the skills, clustered by round, (m, m); infinite for one cluster.
+
+        The scores of a player with n clusters add up to zero: they are divided by
+        :math:`\sqrt{1 - 1/n}`. Rounds may agree by chance, so combinations of skills keep a share
+        of their variance under independent matches: half of 3 / (m + 1), the ratio for equal
+        players, or 1 with two clusters and where only a penalty makes estimates finite.
+        """
+        if self.cluster_scores is None:
+            return self.covariance_model
+        clusters = self.clusters_of_players
+        few = self.overlap_of(clusters) * clusters / np.maximum(clusters - 1, 1)
+        scores = self.cluster_scores * np.sqrt(few)
+        may_not_vary = len(scores) < _ENOUGH_CLUSTERS or not self.connected
+        least = 1.0 if may_not_vary else 1.5 / (len(self.players) + 1)
+        covariance = clustered_covariance(scores, self.covariance_model, least)
+        np.fill_diagonal(covariance, np.where(clusters > 1, np.diagonal(covariance), np.inf))
+        return covariance
+
+    @cached_property
+    def inflation(self) -> float:
+        r"""Mean factor by which clusters increase the variance of independent matches, at least 1.
+
+        .. math:: c = \frac{1}{m - 1} \frac{G}{G - 1} \sum_g u_g^T C u_g
+
+        times ``overlap``; about (m + 1) / 3 for same-round matches of equal players.
+        """
+        if self.cluster_scores is None or self.influence is None:
+            return self.overlap
+        clusters, m = self.cluster_scores.shape
+        trace = float(np.sum(self.cluster_scores * self.influence))
+        return self.overlap * max(clusters / (clusters - 1) * trace / (m - 1), 1.0)
+
+    @cached_property
+    def se(self) -> FloatArray:
+        """Standard error of each skill, clustered by round, (m,)."""
+        return np.sqrt(np.diagonal(self.covariance))
+
+    @cached_property
+    def se_model(self) -> FloatArray:
+        """Standard error of each skill if all matches were independent, (m,)."""
+        return np.sqrt(np.diagonal(self.covariance_model))
+
+    @property
+    def df(self) -> NDArray[np.float64]:
+        r"""Degrees of freedom of each skill, (m,): effective clusters less one.
+
+        :math:`(\sum_g n_g)^2 / \sum_g n_g^2 - 1`, with n_g the player's matches in cluster g.
+        """
+        if self.influence is None:
+            return np.full(len(self.players), np.inf)
+        played = self.matches_by_cluster
+        squares = np.maximum(np.sum(played**2, axis=0), 1.0)
+        return np.maximum(played.sum(axis=0) ** 2 / squares - 1, 0.0)
+
+    def win_probabilities(self) -> FloatArray:
+        """P(row beats column), 1/2 on the diagonal, (m, m)."""
+        return solver.win_probabilities(self.epp)
+
+    @property
     def tournament(self) -> str:
-        """Name of the tournament."""
         return self.data.tournament
 
     @property
     def rank(self) -> NDArray[np.intp]:
-        """Rank by skill from 1, equal skills share the better one, (m,)."""
+        """Rank by skill from 1, (m,); equal skills share the better rank."""
         losses = -np.round(self.epp, 9)
         return np.searchsorted(np.sort(losses), losses) + 1
 
     def interval(self, ci_prob: float = 0.95, kind: IntervalKind = "robust") -> FloatArray:
         """Interval of each skill, (m, 2).
 
-        Parameters
-        ----------
-        ci_prob : float
-        kind : {"robust", "model", "simultaneous"}
-            Clustered by round with t (the default); of independent matches with z (Property 3.6);
-            or wide enough for all players at once.
-        """
+        ``kind`` "robust" is clustered by round, with t; "model" takes matches as independent, with
+        z (Property 3.6); "simultaneous" holds for all players at once."""
         OPEN_SHARE.check(ci_prob, "ci_prob")
         check_choice("kind", kind, IntervalKind)
         if kind == "model":
@@ -106,7 +240,6 @@ class BradleyTerryFit(ClusteredEstimate):
         return np.column_stack([self.epp - half, self.epp + half])
 
     def win_probability(self, a: str, b: str) -> float:
-        """Probability that A beats B in a round (Property 3.1)."""
         i, j = two_players(self.players, a, b)
         return float(expit(self.epp[i] - self.epp[j]))
 
@@ -123,16 +256,16 @@ class BradleyTerryFit(ClusteredEstimate):
         return self.epp[:, None] - self.epp > critical * errors + ROUND_OFF
 
     def rank_interval(self, ci_prob: float = 0.95) -> NDArray[np.intp]:
-        """Ranks that each player may have, all pairs at once, (m, 2), 1 is best.
+        """Ranks that each player may have, all pairs at once, (m, 2); 1 is best.
 
-        A rank counts the players who are certainly better, or certainly worse (Mogstad, Romano,
-        Shaikh & Wilhelm 2024, doi 10.1093/restud/rdad006).
+        From the numbers of players who are certainly better, or worse (Mogstad, Romano, Shaikh &
+        Wilhelm 2024, doi 10.1093/restud/rdad006).
         """
         above = self.certainly_better(ci_prob)
         return np.column_stack([1 + above.sum(axis=0), len(above) - above.sum(axis=1)])
 
     def tied_with_best(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
-        """Players, (m,), that may be the best: no other is shown to be better."""
+        """Whether each player may be the best, (m,): no other is shown to be better."""
         return self.rank_interval(ci_prob)[:, 0] == 1
 
     def test(self, a: str, b: str, ci_prob: float = 0.95) -> SimpleNamespace:
@@ -141,14 +274,13 @@ class BradleyTerryFit(ClusteredEstimate):
         Returns
         -------
         namespace
-            ``players``; ``difference`` of their skills with ``interval``, ``se`` clustered by
-            round, ``df`` and two-sided ``p_value``; ``n_matches`` of A with B, and the ``points``
-            of A, a tie counted half; ``win_probability`` of A by the skills, which rest on the
-            matches with all others too, and its ``win_probability_interval``. For independent
-            matches, one degree of freedom: ``se_model``, ``wald_chi2``, ``p_value_model``, and
-            ``lrt_chi2``, ``lrt_p_value`` of the likelihood ratio, None with a penalty. The
-            published implementation's, every match counted twice and two degrees of freedom:
-            ``paper_wald_chi2``, ``paper_wald_p_value``.
+            ``players``; ``difference`` of skills (logits) with ``interval``, clustered ``se``,
+            ``df`` and two-sided ``p_value``; ``n_matches`` of A with B and the ``points`` of A; by
+            the skills the ``win_probability`` of A and its ``win_probability_interval``. For
+            independent matches, one degree of freedom: ``se_model``, ``wald_chi2``,
+            ``p_value_model``, and without a penalty ``lrt_chi2``, ``lrt_p_value``. As published,
+            every match counted twice and two degrees of freedom: ``paper_wald_chi2``,
+            ``paper_wald_p_value``. The last two kinds reject true nulls far too often.
 
         Examples
         --------
@@ -203,7 +335,10 @@ class BradleyTerryFit(ClusteredEstimate):
 
     @cached_property
     def deviance(self) -> float:
-        """Twice the log-likelihood that the skills miss, each match once (Property 3.7)."""
+        """Twice the log-likelihood lost to a model with one parameter per pair (Property 3.7).
+
+        Each match counts once.
+        """
         return float(solver.deviance(self.epp, self.counts))
 
     @property
@@ -214,14 +349,14 @@ class BradleyTerryFit(ClusteredEstimate):
 
     @property
     def paper(self) -> dict[str, float]:
-        """Deviance of the paper, which counts every match twice, with its df m (m - 2)."""
+        """Deviance as in the paper, which counts every match twice, with its df m (m - 2)."""
         m, doubled = len(self.players), 2 * self.deviance
         df = m * (m - 2)
         standardized = float((doubled - df) / (np.sqrt(2 * df) if df else np.nan))
         return {"deviance": doubled, "df": df, "standardized_deviance": standardized}
 
     def to_datatree(self) -> "xr.DataTree":
-        """Estimates and covariance in the group ``point_estimate``: numbers, no invented draws."""
+        """Estimates and covariance in the group ``point_estimate``, without draws."""
         import xarray as xr
 
         two = ("player", "player_other")
@@ -253,7 +388,7 @@ def fit_epp(
     penalty: float = 0.0,
     test_fraction: float | None = None,
 ) -> BradleyTerryFit:
-    r"""Estimate Bradley–Terry skills by maximum likelihood, ties as half a win.
+    """Estimate Bradley–Terry skills by maximum likelihood, ties as half a win.
 
     Parameters
     ----------
@@ -261,28 +396,23 @@ def fit_epp(
         Larger scores are better, unless a ScoreTable says otherwise.
     matches : {"same-round", "all-rounds"}
         Compare scores of the same round, or any two scores: only for rounds that are replicates,
-        such as splits of one data set. Listed matches are compared as they are.
+        such as splits of one data set. Ignored for listed matches.
     penalty : float
-        Number of added rounds in which everybody ties with everybody (for all-rounds matches each
-        against R others): 0.5 shrinks differences of skill slightly and makes all of them finite.
-        Intervals of players who are apart without it depend on it.
+        Added rounds in which everybody ties with everybody: 0.5 shrinks differences slightly and
+        makes all of them finite. Where estimates are infinite without it, intervals depend on it.
     test_fraction : float, optional
         Rounds are overlapping splits of one data set, each testing this share of it: variances are
-        corrected as by Nadeau & Bengio (2003), every round counting for itself. Groups of rounds
-        (``ScoreTable.groups``) are not used then: repetitions of cross-validation share the data
-        set, so that clustering by repetition does not allow for the overlap.
+        corrected as by Nadeau & Bengio (2003). ``ScoreTable.groups`` are then ignored: clusters of
+        repetitions would not allow for the overlap.
 
     Returns
     -------
     BradleyTerryFit
-        ``players``, ``epp``, ``se``, ``rank``, ``interval()``, ``rank_interval()``,
-        ``tied_with_best()``, ``test(a, b)``, ``win_probability(a, b)``; ``epp_table`` makes a table
-        of it, ``plot_epp`` a figure.
 
     Raises
     ------
     InfiniteEstimateError
-        If no finite skills maximise the likelihood and there is no penalty.
+        No finite skills maximise the likelihood and there is no penalty.
     InputError
         Constant scores, and settings that do not fit.
 
@@ -321,21 +451,9 @@ def fit_epp(
 def fit_tournaments(
     tables: Iterable[ScoreTable | Matches], matches: Compared = "same-round", **options: Any
 ) -> Iterator[BradleyTerryFit]:
-    """Fit tournaments of different names one after the other, each on its own.
+    """Fit tournaments of different names, each on its own, as ``fit_epp``; errors name them.
 
-    A skill says how likely a player beats the average of its tournament, and is so compared between
-    tournaments (Property 3.4).
-
-    Parameters
-    ----------
-    tables : iterable of ScoreTable or Matches
-    matches, **options
-        As in ``fit_epp``.
-
-    Raises
-    ------
-    InfiniteEstimateError, InputError
-        As ``fit_epp``, naming the tournament.
+    Skills compare between tournaments as chances to beat the average player of each (Property 3.4).
 
     Examples
     --------
@@ -351,7 +469,7 @@ def fit_tournaments(
 
 
 def checked_tables(data: Any) -> list[Any]:
-    """Tournaments of data: ScoreTables or Matches under different names."""
+    """Tournaments as a list: ScoreTables or Matches under different names."""
     tables = list(data) if isinstance(data, Iterable) else [data]
     kinds = {type(table) for table in tables}
     if kinds not in ({ScoreTable}, {Matches}):
@@ -362,9 +480,9 @@ def checked_tables(data: Any) -> list[Any]:
 
 
 def tournaments_tree(fits: Iterable[BradleyTerryFit]) -> "xr.DataTree":
-    """Skills of several tournaments as a DataTree: ``point_estimate`` by tournament and player.
+    """Skills of several tournaments in ``point_estimate``, by tournament and player.
 
-    A player who is not in a tournament has NaN there.
+    NaN where a player is not in a tournament.
     """
     import xarray as xr
 
@@ -376,7 +494,7 @@ def tournaments_tree(fits: Iterable[BradleyTerryFit]) -> "xr.DataTree":
 
 
 def errors_of_differences(covariance: FloatArray) -> FloatArray:
-    """Standard errors of all differences of skills, from a covariance with infinite variances."""
+    """Standard errors of all differences of skills, (m, m); variances may be infinite."""
     own = np.diagonal(covariance)
     with np.errstate(invalid="ignore"):
         errors = np.sqrt(np.maximum(own[:, None] + own - 2 * covariance, 0.0))
@@ -385,7 +503,6 @@ def errors_of_differences(covariance: FloatArray) -> FloatArray:
 
 
 def _observed_data(data: ScoreTable | Matches) -> "xr.Dataset":
-    """Scores, or matches, as a Dataset."""
     import xarray as xr
 
     if isinstance(data, Matches):

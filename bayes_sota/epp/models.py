@@ -5,24 +5,31 @@ r"""Bayesian EPP: Bradley–Terry skills with one law of all players, as plain `
    \beta \sim N(X \gamma,\, \sigma^2) \text{ with } \textstyle\sum_i \beta_i = 0, \qquad
    \sigma \sim N^+(0, s^2)
 
-(Def. 2 of Gosiewska, Woźnica & Biecek 2022, who have no Bayesian model.) Where players take part in
-several tournaments, :math:`\beta_{it} = \beta_i + \delta_{it}`. Rounds of scores are rankings
-(``rankings``), listed matches compare pairs.
+(likelihood: Gosiewska, Woźnica & Biecek 2022, Def. 2; the priors are ours). In several tournaments
+:math:`\beta_{it} = \beta_i + \delta_{it}`. A round of scores is a ranking by :math:`\beta_i` plus
+standard Gumbel noise, whose pairs follow the Bradley–Terry model:
 
-Matches that share a round, a prompt or a judge are not independent. Their log-likelihood is divided
-by what clusters multiply variances by (``BradleyTerryFit.inflation``), so that the posterior has
-about the variance of the clustered estimates (magnitude adjustment of a composite likelihood:
-Pauli, Racugno & Ventura 2011; Ribatet, Cooley & Davison 2012); that of rankings by the same factor
-for groups of rounds. ``tests/epp/test_models.py`` compares with densities by hand.
+.. math:: P(i_1 > i_2 > \dots > i_k) = \prod_{l=1}^{k}
+   \frac{e^{\beta_{i_l}}}{\sum_{n \ge l} e^{\beta_{i_n}}}
+
+(Luce 1959; Plackett 1975). The log-likelihood of ties is the mean over the orders of the tied
+players, for six or more over about a dozen balanced orders.
+
+The log-likelihood of matches that share a round, a prompt or a judge, and of rankings in groups, is
+divided by ``BradleyTerryFit.inflation``, so that the posterior has about the variance of the
+clustered estimates (magnitude adjustment of a composite likelihood: Pauli, Racugno & Ventura 2011;
+Ribatet, Cooley & Davison 2012). ``tests/epp/test_models.py`` compares with densities by hand and
+enumerates rankings and orders.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
+from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
@@ -32,7 +39,6 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.counts import ABSENT, ranks_of_rounds
 from bayes_sota.epp.fit import BradleyTerryFit, checked_tables, fit_epp
-from bayes_sota.epp.rankings import RoundOrders, order_rounds, ranking_log_likelihood
 
 RankingLikelihood = Literal["auto", "matches"]
 _PENALTY = 1e-6  # rounds of ties: finite estimates, for weights
@@ -47,7 +53,7 @@ def build_model(
     player_covariates: Any = None,
     test_fraction: float | None = None,
 ) -> pm.Model:
-    r"""Model of the skills of players in one tournament or several.
+    """Model of the skills of players in one tournament or several.
 
     Parameters
     ----------
@@ -57,17 +63,16 @@ def build_model(
     likelihood : {"auto", "matches"}
         Rounds as rankings (the default for scores), or pairs of players. A tie is half a win.
     player_covariates : DataFrame indexed by player, optional
-        They enter the prior mean of the skills: numbers standardised, the levels of anything else
-        as centred columns.
+        They enter the prior mean of the skills: numbers standardised, other levels as centred
+        columns.
     test_fraction : float, optional
-        Rounds are overlapping splits of one data set, each testing this share of it: the
-        log-likelihood is divided by what that multiplies variances by (Nadeau & Bengio 2003).
+        As in ``fit_epp``: the log-likelihood is divided by ``BradleyTerryFit.overlap``.
 
     Returns
     -------
     pm.Model
         Deterministic ``epp`` (player,), mean zero; free ``skill_sd`` with ``skill_offset`` (skills
-        in units of it) or, where the data say much of each player, ``own_skill``; if
+        in units of it), or ``own_skill`` where the data are informative about each player; if
         requested ``tournament_sd`` with ``epp_tournament`` (tournament, player) and
         ``covariate_effect`` (covariate,). Observed ``round_rank`` (round, player), or
         ``match_counts`` (pair, outcome).
@@ -107,25 +112,7 @@ def build_model(
 
 
 def build_design(covariates: Any, names: Sequence[str]) -> tuple[FloatArray, list[str]]:
-    """Columns of covariates of players, mean zero, and their labels.
-
-    Parameters
-    ----------
-    covariates : pandas DataFrame
-        Rows are found by its index.
-    names : sequence of str
-        Players.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> covariates = {"size": [1, 2, 3], "family": ["tree", "net", "net"]}
-    >>> columns, labels = build_design(pd.DataFrame(covariates, list("abc")), "abc")
-    >>> labels
-    ['size', 'family: net', 'family: tree']
-    >>> (columns[:, 0].round(2) + 0.0).tolist()
-    [-1.22, 0.0, 1.22]
-    """
+    """Centred columns of a data frame of covariates, (player, column), and their labels."""
     import pandas as pd
 
     if not isinstance(covariates, pd.DataFrame):
@@ -147,7 +134,6 @@ def build_design(covariates: Any, names: Sequence[str]) -> tuple[FloatArray, lis
 
 
 def _weight(fit: BradleyTerryFit, ranked: bool) -> float:
-    """Weight of the log-likelihood of one tournament."""
     if not ranked:
         return 1 / fit.inflation
     if fit.data.groups is None:
@@ -159,7 +145,6 @@ def _weight(fit: BradleyTerryFit, ranked: bool) -> float:
 def _player_skills(
     covariates: Any, players: Sequence[str], priors: EppPriors, centred: bool
 ) -> Any:
-    """Skills, (player,)."""
     spread = pm.HalfNormal("skill_sd", priors.skill_scale)
     if centred:
         own = pm.ZeroSumNormal("own_skill", sigma=spread, dims="player")
@@ -173,7 +158,6 @@ def _player_skills(
 
 
 def _tournament_skills(skills: Any, number: int, scale: float) -> Any:
-    """Skills in each tournament, (tournament, player)."""
     if number == 1:
         return skills[None, :]
     spread = pm.HalfNormal("tournament_sd", scale)
@@ -255,3 +239,103 @@ def _observe_matches(skills: Any, fits: Sequence[BradleyTerryFit], weights: Any)
         observed=pm.Data("counted", counts),
         dims=("pair", "outcome"),
     )
+
+
+_ORDERS = 12  # about as many of six or more tied players
+_CYCLES = {  # whose rotations begin with every subset of the tied players equally often
+    1: ((0,),),
+    2: ((0, 1),),
+    3: ((0, 1, 2),),
+    4: ((0, 1, 2, 3), (0, 1, 3, 2), (0, 2, 1, 3)),
+    5: ((0, 1, 2, 3, 4), (0, 2, 4, 1, 3)),
+}
+
+
+class RoundOrders(NamedTuple):
+    """Players of each round from the worst to the best, in several orders of those who tie.
+
+    Attributes
+    ----------
+    order : ndarray of int, shape (n_rounds, orders, places)
+        Players; those without a score come last.
+    weight : ndarray, shape (n_rounds, orders, places)
+        Weight of the logarithm of the sum from the worst to here; 0 for players without a score.
+    present : ndarray, shape (n_rounds, n_players)
+        1 for players with a score.
+    """
+
+    order: Any
+    weight: Any
+    present: Any
+
+
+def order_rounds(ranks: NDArray[np.signedinteger]) -> RoundOrders:
+    """Orders of the players in rounds, from their ranks.
+
+    Parameters
+    ----------
+    ranks : ndarray of int, shape (n_rounds, n_players)
+        From 0 (worst), equal for ties, -1 without a score.
+
+    Examples
+    --------
+    >>> orders = order_rounds(np.array([[1, 0, -1], [1, 1, 0]]))
+    >>> orders.order.tolist()
+    [[[1, 0, 2], [1, 0, 2]], [[2, 0, 1], [2, 1, 0]]]
+    >>> orders.weight.tolist()
+    [[[1.0, 1.0, 0.0], [0.0, 0.0, 0.0]], [[1.0, 0.5, 1.0], [0.0, 0.5, 0.0]]]
+    """
+    present = ranks != ABSENT
+    first = np.argsort(np.where(present, ranks, np.iinfo(np.int32).max), axis=1, kind="stable")
+    sizes = [np.bincount(row[here]) for row, here in zip(ranks, present, strict=True)]
+    designs = {int(size): balanced_orders(int(size)) for size in np.unique(np.concatenate(sizes))}
+    several = max(map(len, designs.values()))
+    order = np.repeat(first[:, None], several, axis=1)
+    weight = np.zeros(order.shape)
+    for row, of_round in enumerate(sizes):
+        starts = np.cumsum(of_round) - of_round
+        for start, size in zip(starts.tolist(), of_round.tolist(), strict=True):
+            design, here = designs[size], slice(start, start + size)
+            order[row, : len(design), here] = first[row, here][design]
+            weight[row, : len(design), here] = 1 / len(design)
+            weight[row, :, start + size - 1] = np.arange(several) == 0  # all of them in any order
+    return RoundOrders(order, weight, present.astype(float))
+
+
+def balanced_orders(size: int) -> NDArray[np.intp]:
+    """Orders of tied players in which each comes first equally often, (orders, size)."""
+    rng = np.random.default_rng(size)
+    number = max(1, round(_ORDERS / size))
+    cycles = _CYCLES.get(size) or [rng.permutation(size) for _ in range(number)]
+    shifts = np.unique(np.linspace(0, size, min(size, _ORDERS), endpoint=False).astype(int))
+    return np.array([np.roll(cycle, -shift) for cycle in cycles for shift in shifts])
+
+
+def ranking_log_likelihood(
+    skills: Any, setting: NDArray[np.intp], orders: RoundOrders, operations: Any = np
+) -> Any:
+    r"""Log-likelihood of each round, (..., n_rounds).
+
+    .. math:: \sum_i \beta_i - \sum_l \log \sum_{n \ge l} e^{\beta_{i_n}}
+
+    Parameters
+    ----------
+    skills : array, shape (..., settings, n_players)
+        Absolute values below 700: larger ones overflow.
+    setting : ndarray of int, shape (n_rounds,)
+        Which of the skills a round has.
+    orders : RoundOrders
+    operations : module
+        ``numpy``, or ``pytensor.tensor`` for a graph.
+
+    Examples
+    --------
+    >>> orders = order_rounds(np.array([[0, 1, 2]]))
+    >>> log_p = ranking_log_likelihood(np.log([[1.0, 2.0, 3.0]]), np.array([0]), orders)
+    >>> round(float(np.exp(log_p[0])), 6)  # 3/6 * 2/3
+    0.333333
+    """
+    odds = operations.exp(skills)[..., setting[:, None, None], orders.order]
+    logs = operations.log(operations.cumsum(odds, axis=-1)) * orders.weight
+    total = (skills[..., setting, :] * orders.present).sum(axis=-1)
+    return total - logs.sum(axis=(-2, -1))

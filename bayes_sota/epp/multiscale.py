@@ -1,20 +1,16 @@
 r"""Approximately unbiased p-values by the multiscale bootstrap of rounds (Shimodaira 2002).
 
-The share of resamples of G rounds in which a statement is true, such as "A is no better than B", is
-no p-value: the boundary of the region where it is true may be curved. From resamples of r G rounds,
-several r, with shares BP_r,
+The share of resamples in which a statement is true is no p-value: the boundary of its region may be
+curved. With shares BP_r of resamples of r G rounds, for several r,
 
 .. math:: -\Phi^{-1}(BP_r) = v \sqrt r + c / \sqrt r, \qquad AU = 1 - \Phi(v - c),
 
-v being the signed distance from the boundary of the region and c its curvature (Shimodaira 2002,
-doi 10.1080/10635150290069913, eqs. 4 to 9; named below Property 3.3 of Gosiewska et al. 2022). With
-G clusters, whose resamples vary (G - 1) / G too little, and with overlapping splits, r counts as
-r G / (G - 1) times the overlap.
-
-Without gaps skills have the order of the wins, so that resamples need no fit; otherwise they are
-one Newton step from the estimates.
-``tests/epp/test_multiscale.py`` compares with the exact p-values of a half-space and of a sphere,
-with refitted resamples, and measures how often true nulls are rejected.
+v being the signed distance from the boundary and c its curvature (doi 10.1080/10635150290069913,
+eqs. 4 to 9; cited by Gosiewska et al. 2022 below Property 3.3). Resamples of G clusters vary less
+by a factor (G - 1) / G and do not show the overlap of splits: r counts as r G / (G - 1) times it.
+Without gaps skills have the order of the wins, so that resamples need no fit; otherwise they take
+one Newton step. ``tests/epp/test_multiscale.py`` compares with exact p-values of a half-space and a
+sphere and with refitted resamples, and measures how often true nulls are rejected.
 """
 
 from collections.abc import Sequence
@@ -50,14 +46,14 @@ def multiscale_test(
     fit : BradleyTerryFit
     pairs : sequence of (str, str)
     repetitions : int
-        Resamples of each scale.
+        Resamples at each scale.
     random_seed : int, SeedSequence, Generator or None
 
     Returns
     -------
     namespace
         ``pair_p_value`` of the hypothesis that A is no better than B, pair by pair, small where A
-        is better; ``pair_share`` of resamples of as many rounds in which it is true.
+        is better; ``pair_share``, the share of resamples of G rounds in which it is true.
 
     Raises
     ------
@@ -99,28 +95,9 @@ def multiscale_test(
 
 
 def unbiased_p_values(shares: ArrayLike, scales: ArrayLike, repetitions: int) -> FloatArray:
-    """p-values from the shares of resamples at several scales, by weighted least squares.
+    """p-values (K,) from shares (n_scales, K) of resamples, by weighted least squares.
 
-    Parameters
-    ----------
-    shares : array-like, shape (n_scales, K)
-        Shares of resamples in which each of K statements is true.
-    scales : array-like, shape (n_scales,)
-        Sizes of the resamples relative to the data.
-    repetitions : int
-        Resamples of each scale.
-
-    Returns
-    -------
-    ndarray, shape (K,)
-        Where fewer than three shares are neither 0 nor 1, the share at the scale nearest to 1.
-
-    Examples
-    --------
-    >>> scales = np.array([0.5, 1.0, 2.0])
-    >>> half_space = ndtr(-1.5 * np.sqrt(scales))[:, None]
-    >>> unbiased_p_values(half_space, scales, 1000).round(3).tolist()  # 1 - Phi(1.5)
-    [0.067]
+    Where fewer than three shares are neither 0 nor 1: the share at the scale nearest to 1.
     """
     table, root_scale = np.asarray(shares, np.float64), np.sqrt(scales)
     found = table[np.argmin(np.abs(root_scale**2 - 1))].copy()

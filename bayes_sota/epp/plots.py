@@ -1,7 +1,6 @@
-"""Skills of players, the best first.
+"""Figures of the skills of players, from their summaries.
 
-Intervals and shares of draws are drawn, and nothing else computed. ``tests/epp/test_plots.py``
-reads the artists back.
+``tests/epp/test_plots.py`` reads the artists back.
 """
 
 from typing import Any
@@ -26,10 +25,9 @@ def plot_epp(
 ) -> PlotCollection:
     """Draw the EPP of every player and its intervals, the best first.
 
-    Filled blue dots are the players that may be the best, by ranks that hold for all at once,
-    hollow grey ones those behind. Thick bars are the interval of each player;
-    thin bars, which only a fit has, hold for all players at once. Below the EPP stands the
-    probability of beating an average player (Property 3.4 of the EPP paper).
+    Filled blue dots may be the best, by ranks that hold for all at once. Thick bars: the interval
+    of each player; thin bars (fits only): all players at once. The axis has the probability of
+    beating an average player too (Property 3.4 of the paper).
 
     Parameters
     ----------
@@ -38,7 +36,7 @@ def plot_epp(
     ci_prob : float
         Probability of the intervals, and of the comparison with the best.
     most : int
-        Players drawn; the title says if that leaves some out.
+        Most players drawn.
     **pc_kwargs
         Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
 
@@ -91,8 +89,8 @@ def plot_critical_differences(
 ) -> PlotCollection:
     """Draw the EPP of the best players on an axis, and bars over those that may be equal.
 
-    A critical-difference diagram as that of Demsar (2006): no two players with a dot on the same
-    bar are distinguished, by tests of all pairs at once (``BradleyTerryFit.certainly_better``).
+    A critical-difference diagram (Demsar 2006): players on one bar are not distinguished by tests
+    of all pairs at once (``BradleyTerryFit.certainly_better``).
 
     Parameters
     ----------
@@ -100,7 +98,7 @@ def plot_critical_differences(
     ci_prob : float
         Confidence of all pairs together.
     most : int
-        Players drawn; the title says if that leaves some out.
+        Most players drawn.
     **pc_kwargs
         As in ``plot_epp``.
 

@@ -1,24 +1,20 @@
 r"""Contributions of clusters of rounds to the estimates, and statements about many players.
 
-Matches of one round share its scores, so the likelihood of independent matches is wrong about its
-own precision. To the estimating equations of the Bradley–Terry model round r adds
+To the estimating equations of the Bradley–Terry model round r adds, for same-round matches, its
+wins beyond the expected ones,
 
 .. math:: u_{ri} = \sum_{j \in r} (y_{ij}^r - P_{ij})
 
-(wins in the round beyond the expected ones) for same-round matches. All-rounds matches are a
-U-statistic of the rounds, whose projection on round r is
+and for all-rounds matches, a U-statistic of the rounds, the projection on round r
 
 .. math:: \psi_{ri} = \sum_{j, s} (y_{ir, js} - P_{ij}) + \sum_{j \in r, s} (y_{is, jr} - P_{ij})
 
-(what the round's score of i wins against everybody, and what all scores of i win against the
-round).
-
 With the influence :math:`a_{rk}` of cluster r on contrast k, the statistic
-:math:`t_k = \sum_r a_{rk} / \sqrt{G/(G-1) \sum_r a_{rk}^2}` has about a t law with G - 1 degrees of
-freedom. The largest of many is calibrated by flipping the sign of whole clusters, so that contrasts
-keep their dependence, each flip with its own standard error (a wild bootstrap, Rademacher weights);
-Bonferroni's bound for t is taken where it is smaller. ``tests/epp/test_rounds.py`` adds up the
-matches one by one, and measures how often simultaneous statements are all true.
+:math:`t_k = \sum_r a_{rk} / \sqrt{G/(G-1) \sum_r a_{rk}^2}` is about t with G - 1 degrees of
+freedom. The largest of many is calibrated by flipping the signs of whole clusters (a wild
+bootstrap, Rademacher weights), or by Bonferroni's bound where that is smaller.
+``tests/epp/test_rounds.py`` adds up matches one by one, and measures how often simultaneous
+statements are all true.
 """
 
 from typing import Any
@@ -40,13 +36,7 @@ ROUND_OFF = 1e-12  # of a variance of a difference, relative
 
 
 def bonferroni_critical(ci_prob: float, contrasts: int, df: Any) -> Any:
-    """Two-sided critical value for several statistics at once, of the shape of ``df``.
-
-    Examples
-    --------
-    >>> round(float(bonferroni_critical(0.95, 1, 18)), 3)
-    2.101
-    """
+    """Two-sided critical value for several statistics at once, of the shape of ``df``."""
     tail = (1 - ci_prob) / 2 / contrasts
     values, places = np.unique(df, return_inverse=True)
     with np.errstate(invalid="ignore"):
@@ -56,20 +46,11 @@ def bonferroni_critical(ci_prob: float, contrasts: int, df: Any) -> Any:
 def critical_values(
     influence: FloatArray | None, ci_prob: float, df: FloatArray, *, pairs: bool = False
 ) -> FloatArray:
-    """Critical value of each absolute statistic, so that all hold at once, (m,) or of pairs (m, m).
+    """Critical values of absolute statistics that hold all at once, (m,) or of pairs (m, m).
 
-    Contrasts with (nearly) all G - 1 degrees of freedom share one, of their largest statistic;
-    those of players with fewer clusters have Bonferroni's, each its own.
-
-    Parameters
-    ----------
-    influence : ndarray, shape (G, m), or None
-        Influence of each cluster on each skill; None where all matches are independent.
-    ci_prob : float
-    df : ndarray, shape (m,)
-        Degrees of freedom of each player; a pair has the smaller one.
-    pairs : bool
-        Statistics are of the differences of all pairs, and not of the skills.
+    Contrasts with (nearly) all G - 1 degrees of freedom share that of their largest statistic;
+    others have Bonferroni's. ``influence`` (G, m) is None for independent matches; a pair has the
+    smaller ``df``.
 
     Examples
     --------
@@ -99,7 +80,6 @@ def critical_values(
 
 
 def _largest_when_flipped(influence: FloatArray, pairs: bool) -> FloatArray:
-    """Largest |sum| / norm of columns, or of their differences, for flips of clusters."""
     squares: FloatArray = np.sum(influence**2, axis=0)
     least: FloatArray = ROUND_OFF**2 * squares.max(keepdims=True)
     if pairs:
@@ -118,22 +98,13 @@ def _largest_when_flipped(influence: FloatArray, pairs: bool) -> FloatArray:
 
 
 def clustered_covariance(scores: FloatArray, inverse: FloatArray, least_share: float) -> FloatArray:
-    r"""Sandwich :math:`C U^T U C` of cluster scores U, raised where it is too small, (m, m).
+    r"""Sandwich :math:`C U^T U C` of cluster scores U (G, m), raised where it is too small, (m, m).
 
     .. math:: f C + \sum_{\lambda_k > f} (\lambda_k - f) \, z_k z_k^T, \qquad
        z_k = C U^T q_k / \sqrt{\lambda_k}, \quad U C U^T = \sum_k \lambda_k q_k q_k^T
 
-    As seen from C, whose z_k are orthonormal, variances below the share f of C are raised to it and
-    others kept: every combination of skills has at least its variance in the sandwich, and at least
-    f times that in C. Equal to the sandwich where none is below.
-
-    Parameters
-    ----------
-    scores : ndarray, shape (G, m)
-    inverse : ndarray, shape (m, m)
-        C, the inverse of the information.
-    least_share : float
-        f.
+    with f ``least_share`` and C the ``inverse`` of the information. Every combination of skills has
+    at least its variance in the sandwich, and at least f times that in C.
 
     Examples
     --------
@@ -156,16 +127,7 @@ def clustered_covariance(scores: FloatArray, inverse: FloatArray, least_share: f
 def cluster_scores(
     data: ScoreTable | Matches, kind: MatchKind, win_probabilities: FloatArray
 ) -> FloatArray:
-    """Contribution of each cluster of rounds or matches, (n_clusters, n_players).
-
-    Parameters
-    ----------
-    data : ScoreTable or Matches
-        Rounds of one group, or matches of one cluster, are added up.
-    kind : {"same-round", "all-rounds", "listed"}
-    win_probabilities : ndarray, shape (m, m)
-        P(row beats column) at the estimate, 1/2 on the diagonal.
-    """
+    """Contribution of each cluster of rounds or matches to the equations, (n_clusters, m)."""
     summed = np.zeros((data.n_clusters, data.n_players))
     if isinstance(data, Matches):
         surprise = data.outcomes - win_probabilities[data.first, data.second]

@@ -1,16 +1,12 @@
 r"""How well one order of skills explains a tournament.
 
-Scores :math:`\beta_i + e_{ir}` with standard Gumbel e make each round one Plackett–Luce ranking,
-whose pairs follow the Bradley–Terry model exactly.
-
 The deviance D (Property 3.7 of Gosiewska et al. 2022) has no chi-square law: matches of one round
-are not independent, and D is far below its degrees of freedom even if the model is right. Here its
-law is simulated round by round with Gumbel scores; places that were tied, and players that were
-absent, stay so. The p-value and the standardized deviance refer to these replicates; both hardly
-depend on the law of the scores. A tie as half a win is not quite Bradley–Terry: where many scores
-are cut off at a floor, true leaderboards are rejected too often (16 % at 5 % in one case).
-Dependent rounds are refused: clustered matches, groups of rounds. ``tests/epp/test_simulate.py``
-measures how often true leaderboards are rejected, and compares with a fit of every tournament.
+are not independent, and D is far below its degrees of freedom even if the model is right. Its law
+is simulated from rankings by :math:`\beta_i` plus standard Gumbel noise, which follow the
+Bradley–Terry model; tied places and absent players stay as observed. A tie as half a win is not
+quite Bradley–Terry: where many scores are cut off at a floor, true leaderboards are rejected too
+often (16 % at 5 % in one case). ``tests/epp/test_simulate.py`` measures how often, and compares
+with a fit of every tournament.
 """
 
 from collections.abc import Iterable
@@ -42,8 +38,6 @@ def leaderboard_quality(
 ) -> SimpleNamespace:
     """Compare the deviance of a leaderboard with that of simulated tournaments.
 
-    Places that were tied are tied in replicates: ties make deviances smaller.
-
     Parameters
     ----------
     fit : BradleyTerryFit
@@ -57,8 +51,12 @@ def leaderboard_quality(
         ``tournament``; its ``deviance``, each match counted once; ``replicates`` (B,), the
         deviances of simulated tournaments, and ``expected``, their mean; ``p_value``, the share of
         them that are as large, (1 + n) / (1 + B); ``standardized_deviance``, in standard deviations
-        of the replicates above their mean (Property 3.9), NaN for two players, whom skills always
-        explain.
+        of the replicates above their mean (Property 3.9), NaN for two players.
+
+    Raises
+    ------
+    InputError
+        Clustered matches, or groups of rounds: their dependence is not simulated.
 
     Examples
     --------
@@ -103,7 +101,6 @@ def not_comparable(data: ScoreTable | Matches) -> str:
 
 
 def _of_matches(fit: BradleyTerryFit, size: int, rng: np.random.Generator) -> Wins:
-    """Doubled wins of ``size`` tournaments with the same matches, (size, m, m)."""
     data: Any = fit.data
     n_matches = fit.counts.n_matches
     first, second = np.nonzero(np.triu(n_matches))
@@ -119,10 +116,9 @@ def _of_matches(fit: BradleyTerryFit, size: int, rng: np.random.Generator) -> Wi
 
 
 def _of_scores(fit: BradleyTerryFit, size: int, rng: np.random.Generator) -> Wins:
-    """The same of rounds; tied as they were observed: in each round, or of all scores together.
+    """Doubled wins of ``size`` tournaments of scores, tied as observed, (size, m, m).
 
-    What is drawn follows the names of the players and what was observed, so that the order of a
-    file's rows and columns does not matter.
+    Draws do not depend on the order of a file's rows and columns.
     """
     data: Any = fit.data
     columns = np.argsort(np.array(fit.players))
@@ -139,11 +135,7 @@ def _of_scores(fit: BradleyTerryFit, size: int, rng: np.random.Generator) -> Win
 
 
 def _deviances(doubled_wins: Wins, fit: BradleyTerryFit) -> FloatArray:
-    """Deviances of tournaments, (B,), each fitted as the tournament was.
-
-    Next to no penalty keeps skills finite; matches between players who are infinitely apart are
-    then explained but for a millionth.
-    """
+    """Deviances of tournaments, (B,), each fitted with a penalty that keeps skills finite."""
     counts = MatchCounts(doubled_wins, fit.counts.n_matches)
     totals, n_matches = counts.with_ties(fit.kind, max(fit.penalty, _PENALTY))
     return solver.deviance(solver.solve(totals, n_matches, start=fit.epp), counts)
@@ -154,8 +146,8 @@ def compare_leaderboards(
 ) -> list[SimpleNamespace]:
     """Quality of several leaderboards, the best explained one first (Properties 3.8 and 3.10).
 
-    The order is that of the standardized deviance, each against replicates of its own tournament,
-    so that tournaments of different sizes compare.
+    The standardized deviance, against replicates of its own tournament, compares tournaments of
+    different sizes.
     """
     fits = list(fits)
     qualities = [
@@ -166,7 +158,7 @@ def compare_leaderboards(
 
 
 def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> SimpleNamespace:
-    """Compare predicted with empirical win frequencies (Fig. 5 of the paper).
+    """Compare predicted with empirical win frequencies (Fig. 5 of Gosiewska et al. 2022).
 
     Parameters
     ----------
@@ -178,7 +170,7 @@ def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> SimpleNamespace:
     -------
     namespace
         ``pairs_predicted``, ``pairs_observed`` of every pair that met, from the side of the better
-        player; ``predicted``, ``observed``: means of the ``n_pairs`` of each bin of the prediction;
+        player; ``predicted``, ``observed``: means of the ``n_pairs`` of each bin;
         ``mean_error``: mean absolute difference over the pairs.
 
     Examples

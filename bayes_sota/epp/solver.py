@@ -1,26 +1,26 @@
-r"""Maximum likelihood of the Bradley–Terry model, its information and its log-likelihoods.
+r"""Maximum likelihood of the Bradley–Terry model, its information and its deviance.
 
 .. math:: \operatorname{logit} P(i \text{ beats } j) = \beta_i - \beta_j, \qquad
    \sum_j N_{ij} P_{ij} = w_i
 
-(Bradley & Terry 1952; Def. 2 and Property 3.2 of Gosiewska et al. 2022). The equations see the win
-totals w only. The information is the Laplacian
+(Bradley & Terry 1952; Gosiewska et al. 2022, Def. 2, Property 3.2). The information is the
+Laplacian
 
 .. math:: L_{ij} = -N_{ij} P_{ij} P_{ji} \quad (i \ne j), \qquad \sum_j L_{ij} = 0,
 
 which a constant c added to every element makes regular without a change in the space of mean zero.
-Long Newton steps are shortened by log(1 + d) / d with d their range, which makes every step an
-ascent (Sun & Tran-Dinh 2019, doi 10.1007/s10107-018-1282-4).
+Newton steps of range d > 1 are shortened by log(1 + d) / d, so that every step is an ascent (Sun &
+Tran-Dinh 2019, doi 10.1007/s10107-018-1282-4).
 
-Solving for m players takes O(m^3). Where every pair of many players has as many matches, the
-logistic function and its derivative, which are analytic up to :math:`\pm i \pi`, are polynomials in
-both skills to 1e-14: with the cardinal functions :math:`\Phi` of K Chebyshev nodes x,
+Where all pairs of many players have as many matches, :math:`\sigma` and :math:`\sigma'`, analytic
+up to :math:`\pm i \pi`, are polynomials in both skills to 1e-14: with the cardinal functions
+:math:`\Phi` of K Chebyshev nodes x,
 
 .. math:: \sigma'(\beta_i - \beta_j) = (\Phi M \Phi^T)_{ij}, \quad M_{kl} = \sigma'(x_k - x_l),
 
-the information is a diagonal minus a matrix of rank K, and Woodbury's identity inverts it in
-O(m^2 K). ``tests/epp/test_fit.py`` compares with SciPy's optimiser and with refits,
-``tests/epp/test_solver.py`` the two ways with each other.
+and Woodbury's identity inverts the information in O(m^2 K) instead of O(m^3).
+``tests/epp/test_fit.py`` compares with SciPy's optimiser and refits, ``tests/epp/test_solver.py``
+the two ways.
 """
 
 import numpy as np
@@ -38,7 +38,7 @@ _SPARE_NODES = 8
 
 
 def win_probabilities(skills: FloatArray) -> FloatArray:
-    """P(row beats column), 1/2 on the diagonal, (..., m, m)."""
+    """P(row beats column), (..., m, m)."""
     odds = np.exp(skills)[..., None]
     return odds / (odds + odds.swapaxes(-1, -2))
 
@@ -46,18 +46,8 @@ def win_probabilities(skills: FloatArray) -> FloatArray:
 def solve(
     totals: FloatArray, n_matches: FloatArray, *, start: FloatArray | None = None
 ) -> FloatArray:
-    """Skills that make the expected number of wins the observed one, mean zero, shape of totals.
+    """Skills with the observed number of expected wins, mean zero, (m,) or (B, m) as ``totals``.
 
-    Parameters
-    ----------
-    totals : ndarray, shape (m,) or (B, m)
-        Wins of each player, ties as half, in one tournament or in each of many.
-    n_matches : ndarray, shape (m, m)
-        Matches of each pair, zero on the diagonal.
-    start : ndarray, shape (m,), optional
-
-    Notes
-    -----
     The maximum must exist: the graph of wins is strongly connected (``unbeaten_players``).
 
     Examples
@@ -98,10 +88,9 @@ def _matches_of_every_pair(n_matches: FloatArray) -> float:
 
 
 def _kernel(skills: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, float]:
-    """Expected wins of many players in one match of each pair, and what inverts the information.
+    """Expected wins of many players in one match of each pair, and d, U, X, c of the inverse.
 
-    These are d, U, X and c: the information plus c in every element has the inverse
-    diag(1 / d) + U X U^T (module docstring).
+    The information plus c in every element has the inverse diag(1 / d) + U X U^T.
     """
     middle, half = (skills.min() + skills.max()) / 2, max(float(np.ptp(skills)) / 2, 1e-3)
     rate = np.arcsinh(np.pi / half)  # of convergence, by Bernstein's ellipse
@@ -152,7 +141,7 @@ def model_covariance(skills: FloatArray, n_matches: FloatArray) -> FloatArray:
 
 
 def deviance(skills: FloatArray, counts: MatchCounts) -> FloatArray:
-    r"""Twice the difference of the log-likelihoods of every pair's own share of wins and of skills.
+    r"""Twice the log-likelihood of every pair's own share of wins, less that of the skills.
 
     The latter is :math:`\sum_{i<j} w_{ij} \log P_{ij} + w_{ji} \log P_{ji}`.
     """

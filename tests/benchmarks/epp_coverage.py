@@ -37,8 +37,8 @@ from bayes_sota.core.errors import InfiniteEstimateError
 from bayes_sota.data.answers import read_outcomes
 from bayes_sota.data.tournaments import ScoreTable
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
+from bayes_sota.epp.planning import tuning_promise
 from bayes_sota.epp.simulate import leaderboard_quality
-from bayes_sota.epp.tuning import tuning_promise
 
 LEVEL, ROUNDS, SEED = 0.05, 20, 20_261_121
 Truths = dict[str, float]

@@ -3,6 +3,7 @@ r"""Do the intervals of ``bs.crossval`` hold what they say? And how long does it
     python tests/calibration/crossval_coverage.py coverage 100   # learners with known effects
     python tests/calibration/crossval_coverage.py sbc 150        # learners that follow the model
     python tests/calibration/crossval_coverage.py time           # 6 learners, 20 data sets, 50 x 10
+    python tests/calibration/crossval_coverage.py reversals 100000  # other_seed_probability
 
 The simulated learners do not follow the model: what a learner has of its own in a fold score, and
 what a data set adds to it, have Student laws with 4 degrees of freedom, and spreads differ by
@@ -14,6 +15,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise, product
 
 import numpy as np
 import nutpie
@@ -21,6 +23,8 @@ from scipy.stats import kstest
 
 from bayes_sota.core.priors import CrossValidationPriors
 from bayes_sota.core.types import FloatArray
+from bayes_sota.crossval.correlated_t import other_seed_probability
+from bayes_sota.crossval.estimates import canonical_iterations
 from bayes_sota.crossval.fold_scores import FoldScores, relative_scores
 from bayes_sota.crossval.models import build_model
 from bayes_sota.crossval.sample import sample_comparison
@@ -151,10 +155,46 @@ def measure_time() -> None:
     print(f"{wall:.0f} s, CPU {cpu:.0f} s, r_hat {worst:.4f}, {divergences} divergences")
 
 
+LAWS = {
+    "normal": lambda rng, size: rng.standard_normal(size),
+    "exponential": lambda rng, size: rng.standard_exponential(size) - 1,
+    "t3": lambda rng, size: rng.standard_t(3, size) / np.sqrt(3),
+}
+
+
+def reversals(number: int, iterations: int, folds: int, law: str) -> Iterator[tuple[float, ...]]:
+    """Mean reversal probability, share reversed and number of cases, by sign and probability.
+
+    The errors of the folds are independent; the true difference is uniform over four standard
+    deviations of a canonical run to each side, so that with normal errors shares and
+    probabilities nearly agree.
+    """
+    rng, c = np.random.default_rng(SEED), canonical_iterations(folds)
+    rows = []
+    for true in rng.uniform(-4, 4, number) / np.sqrt(c * folds):
+        seen = true + LAWS[law](rng, (iterations, folds)).mean(axis=1)
+        new = true + LAWS[law](rng, c * folds).mean()
+        d = seen.mean()
+        p = other_seed_probability(float(d), float(seen.std(ddof=1)), iterations, c)
+        rows.append((np.sign(d), p, np.sign(new) != np.sign(d)))
+    sign, p, reversed_ = np.array(rows).T
+    for side in (1, -1):
+        for low, high in pairwise((0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)):
+            used = (sign == side) & (p > low) & (p <= high)
+            yield float(p[used].mean()), float(reversed_[used].mean()), int(used.sum())
+
+
 if __name__ == "__main__":
     what = sys.argv[1]
     if what == "time":
         measure_time()
+    elif what == "reversals":
+        for law, folds, n in product(LAWS, (10, 2), (10, 30)):
+            rows = list(reversals(int(sys.argv[2]), n, folds, law))
+            gaps = [round(share - p, 3) for p, share, _ in rows]
+            print(
+                law, f"{folds} folds, {n} iterations", gaps, "least cases", min(r[2] for r in rows)
+            )
     elif what == "sbc":
         found = list(ranks(int(sys.argv[2])))
         print("diverging", np.mean([one.pop("diverging") for one in found]))

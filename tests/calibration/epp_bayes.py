@@ -24,7 +24,7 @@ import numpy as np
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.epp.counts import ranks_of_rounds
-from bayes_sota.epp.rankings import order_rounds
+from bayes_sota.epp.models import order_rounds
 
 PLAYERS, ROUNDS = (5, 12, 30), (5, 10, 20, 50)
 QUICK, NUTS = 100, 30  # tournaments in each cell

@@ -13,12 +13,12 @@ import bayes_sota as bs
 from bayes_sota import crossval
 from bayes_sota.cli import cv
 from bayes_sota.core.sample import read_result, save_result
-from bayes_sota.crossval.across_tasks import against_truth
+from bayes_sota.crossval.estimates import against_truth
 from bayes_sota.crossval.fold_scores import FoldScores, read_fold_scores
 from bayes_sota.crossval.rules import RULES, posterior, spearman
 from bayes_sota.crossval.run import runs_of_tree
 from bayes_sota.crossval.summary import judge_runs
-from bayes_sota.crossval.summary_posterior import report_comparison
+from bayes_sota.crossval.summary_runs import report_comparison
 
 BASE = ["--column", "target=grade", "--learners", "nb,tree", "--folds", "3", "--iterations", "4"]
 

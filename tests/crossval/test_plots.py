@@ -6,10 +6,9 @@ import numpy as np
 from cli.test_figures import artist, faults_of
 from data.files import refused
 
-from bayes_sota.crossval.across_tasks import average_ranks
+from bayes_sota.crossval.estimates import average_ranks, running_means
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.plots import plot_critical_differences, plot_running_means
-from bayes_sota.crossval.shape import running_means
 
 LONG = "a learner with a very long name and $parameters_{{x}}$ <b>of its own</b> number {}"
 

@@ -76,7 +76,7 @@ def test_too_few_iterations_for_a_rule_are_a_reason(rule) -> None:
     assert all(np.isnan(row["order_kept"]) for row in report.content["pairs"])
     p = report.content["pairs"][0]["posterior"]["p_other_seed"]
     assert f"a new run would reverse that with probability {p:.2f}" in report.sentences[0]
-    assert report.sentences[2].startswith("0 of 3 pairs of learners keep their order")
+    assert "keep their order" not in report.text
 
 
 @pytest.mark.parametrize(("iterations", "name"), [(11, "Kolmogorov-Smirnov 0.2"), (10, "fixed 1")])

@@ -6,8 +6,7 @@ import xarray as xr
 from simulated_tournaments import simulate_tournament
 
 from bayes_sota.epp.fit import fit_epp, fit_tournaments, tournaments_tree
-from bayes_sota.epp.summary import epp_table
-from bayes_sota.epp.summary_report import _compared, report_fit, report_tournaments
+from bayes_sota.epp.summary import _compared, epp_table, report_fit, report_tournaments
 
 
 def result() -> xr.DataTree:

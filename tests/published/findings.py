@@ -31,13 +31,14 @@ from published.study import ADAPTIVE_RULES, FOLDS, StudyRuns
 
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import BoolArray, FloatArray
-from bayes_sota.crossval.across_tasks import (
+from bayes_sota.crossval.correlated_t import difference_tests
+from bayes_sota.crossval.estimates import (
+    canonical_iterations,
     fold_bias,
     seed_verdicts,
     signed_ranks,
+    steady_state,
 )
-from bayes_sota.crossval.correlated_t import difference_tests
-from bayes_sota.crossval.shape import canonical_iterations, steady_state
 
 Verdict = Literal["holds", "does not hold", "cannot tell"]
 _LEVEL = 0.05
