@@ -115,7 +115,7 @@ def loadings_at(rho: Any, law: ScoreLaw, board: Leaderboard) -> Any:
 def stray_sets(count: int) -> tuple[FloatArray, FloatArray]:
     """Variances that sets of strays add to residuals, (S, q), and log priors of the sets, (S,).
 
-    Of many anchors only few are stray at a time.
+    With many anchors only a few are stray at a time.
     """
     sets: list[tuple[int, ...]] = []
     for size in range(count + 1):
