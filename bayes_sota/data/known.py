@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.arguments import COUNT, NOT_NEGATIVE, NUMBER, SHARE, checked_width
-from bayes_sota.core.errors import InputError, located, quoted
+from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.layouts import find_layout
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.observed import Observed, PairedBoards
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import parse_cell
 
 
@@ -73,17 +73,15 @@ type KnownSkills = Mapping[str, Known | float | str] | str | Path
 
 def read_known(path: str | Path) -> dict[str, Known]:
     """Known skills of a table with the columns name, skill and, if known, se or n."""
-    table = read_table(Path(path))
-    layout = find_layout(table, {}, [])
-    if layout.kind != "board" or "entry" not in layout.roles:
-        raise table.error("known skills need the columns name, skill and, if known, se or n")
+    tidy = read_tidy(read_table(Path(path)), direction="higher")  # losses stay as they are
+    if tidy.layout != "board":
+        raise tidy.error("known skills need the columns name, skill and, if known, se or n")
+    names, places = tidy.names("entry")
+    of = (tidy.numbers.get(role, np.full(len(tidy), np.nan)) for role in ("se", "n"))
     known: dict[str, Known] = {}
-    for row, name in enumerate(table.names(layout.roles["entry"])):
-        cells = {role: table.columns[column][row] for role, column in layout.roles.items()}
-        signs = {"score": "", "se": "±", "n": "/"}
-        parts = [f"{sign}{cells[role]}" for role, sign in signs.items() if cells.get(role)]
-        with located(f"{path}: {table.lines[row]}"):
-            known[name] = Known.parse("".join(parts))
+    for place, skill, se, n in zip(places, tidy.value.tolist(), *of, strict=True):
+        error, size = None if np.isnan(se) else float(se), None if np.isnan(n) else int(n)
+        known[names[place]] = Known(skill, error, size)
     return known
 
 

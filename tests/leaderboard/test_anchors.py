@@ -268,8 +268,7 @@ def test_a_skill_changes_smoothly_with_the_error_of_what_is_known():
 
 def test_boards_of_an_anchor_near_1_are_replicated():
     board = bs.Leaderboard([1.0, 0.97, 0.93, 1.0], n_test=30, names=list("abcd"))
-    known = {"d": Known(0.999, se=0.001)}
-    tree = bs.estimate_sota(board, known=known, random_seed=1)
+    tree = bs.estimate_sota(board, known={"d": Known(0.999, se=0.001)}, random_seed=1)
     for group in ("posterior_predictive", "prior_predictive"):
         assert np.isfinite(tree[group]["score"]).all()
 
