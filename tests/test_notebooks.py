@@ -21,7 +21,7 @@ from stored_text import text_differences
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LARGEST_FIGURE, LARGEST_NOTEBOOK = 60_000, 400_000  # bytes
-SAMPLED = {"04_extending_a_model", "05_claims", "06_epp"}
+SAMPLED = {"04_checking_and_extending_a_model", "05_claims", "06_epp"}
 """Notebooks with Markov chains, which go other ways on another machine."""
 SHARE = 0.3
 """Their numbers may also differ by this share of their size, and their verdicts on mixing."""

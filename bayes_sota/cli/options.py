@@ -37,7 +37,7 @@ _PATH = click.Path(path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 _TABLE = (".html", ".csv", ".md", ".tex", ".json", ".txt")
 READING = ("column", "use", "leave_out", "direction")
-KNOWN = ("known", "contains", "offset")
+KNOWN = ("known", "apart", "offset")
 _SHOWN = ("save", "as_json", "quiet")
 _DELIVERED = (*_SHOWN, "top")
 EVERYWHERE = (*READING, "prob", "seed", *_DELIVERED)
@@ -172,8 +172,7 @@ _SKILLS = (
     "0.7613/50000 with the number of items; or a table (name, skill, se or n). It shows how easy "
     "these items are. With --leave-out NAME the entry does not compete. May be repeated."
 )
-_CONTAINS = ["--known-contains/--known-apart", "contains"]
-_RARE: dict[str, Any] = {"default": None, "rare": True}
+_APART = "Known skills were measured on other items than these."
 _OFFSET = "Error, in points, that all known skills may share (another population)."
 _SEEDS = Range(0, 2**63 - 1, whole=True)  # what a file of a result can hold
 SHARED: dict[str, Option] = {
@@ -190,7 +189,7 @@ SHARED: dict[str, Option] = {
         Option(["--use"], "Columns that hold scores; default by name.", rare=True, **NAMES),
         Option(["--leave-out"], "Entries, tasks or columns to ignore.", **NAMES),
         Option(["--known"], _SKILLS, multiple=True, metavar="NAME=SKILL|FILE", callback=_known),
-        Option(_CONTAINS, "Whether known skills were measured on these items too.", **_RARE),
+        Option(["--known-apart", "apart"], _APART, is_flag=True, rare=True),
         Option(["--known-offset", "offset"], _OFFSET, limits=POSITIVE, rare=True),
         Option(_DIRECTION, "Direction of the scores.", default=None, callback=_direction),
         Option(["--prob"], "Probability of the intervals.", limits=OPEN_SHARE, default=0.95),
@@ -262,7 +261,7 @@ class Command(click.Command):
             values["reading"] = given.pop("column", {}) | given
         if "known" in self.uses:
             if not values["known"]:
-                note_unused("without --known", "contains", "offset")
+                note_unused("without --known", "apart", "offset")
             typed, reading = {name: values.pop(name) for name in KNOWN}, values["reading"]
             names = reading.pop("leave_out", [])
             only = [name for name in names if name in typed["known"]]

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.arguments import COUNT, NOT_NEGATIVE, NUMBER, SHARE, checked_width
-from bayes_sota.core.errors import InputError, located, quoted
+from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.layouts import find_layout
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.observed import Observed, PairedBoards
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import parse_cell
 
 
@@ -32,7 +32,7 @@ class Known:
     skill : float
         In the units of the scores; a share where they are accuracies or AUCs.
     se : float, optional
-        Its standard error. Default: none, or that of ``n_test`` items.
+        Its standard error. Default: that of ``n_test`` items, or none.
     n_test : int, optional
         Items that it was measured on.
 
@@ -58,32 +58,30 @@ class Known:
     def parse(cls, text: str) -> "Known":
         """A skill as people write it: 0.7613, 76.13%, 0.7613±0.002, 0.7613/50000."""
         number, slash, items = text.replace("+/-", "±").replace("+-", "±").partition("/")
-        number, sign, error = number.partition("±")
-        if number.rstrip().endswith("%"):
-            error = error.rstrip("% ") + "%"
-        found = [parse_cell(part) for part in (number, *[error] * bool(sign))]
-        values = [one.value for one in found if one is not None and not np.isnan(one.value)]
-        size = items.replace(",", "").strip() if slash else "0"
-        is_plain = len(values) == len(found) and "(" not in text and "±" not in error
-        if not is_plain or number.strip().isalpha() or not size.isdecimal():
+        found, size = parse_cell(number), items.replace(",", "").strip() if slash else "0"
+        is_number = number.strip(" ±.%+-,0123456789eE") == ""  # "true" and 0.9 (0.02) are cells too
+        if not (found and is_number and size.isdecimal()) or np.isnan(found.value):
             forms = "0.7613, 76.13%, 0.7613±0.002 or 0.7613/50000"
             raise InputError(f"a known skill is written {forms}, got {quoted(text)}")
-        return cls(values[0], values[1] if sign else None, int(size) if slash else None)
+        se = None if np.isnan(found.error) else found.error
+        return cls(found.value, se, int(size) if slash else None)
+
+
+type KnownSkills = Mapping[str, Known | float | str] | str | Path
+"""Skills by the names of entries, a string as in ``Known.parse``; or a table of them."""
 
 
 def read_known(path: str | Path) -> dict[str, Known]:
     """Known skills of a table with the columns name, skill and, if known, se or n."""
-    table = read_table(Path(path))
-    layout = find_layout(table, {}, [])
-    if layout.kind != "board" or "entry" not in layout.roles:
-        raise table.error("known skills need the columns name, skill and, if known, se or n")
+    tidy = read_tidy(read_table(Path(path)), direction="higher")  # losses stay as they are
+    if tidy.layout != "board":
+        raise tidy.error("known skills need the columns name, skill and, if known, se or n")
+    names, places = tidy.names("entry")
+    of = (tidy.numbers.get(role, np.full(len(tidy), np.nan)) for role in ("se", "n"))
     known: dict[str, Known] = {}
-    for row, name in enumerate(table.names(layout.roles["entry"])):
-        cells = {role: table.columns[column][row] for role, column in layout.roles.items()}
-        signs = {"score": "", "se": "±", "n": "/"}
-        parts = [f"{sign}{cells[role]}" for role, sign in signs.items() if cells.get(role)]
-        with located(f"{path}: {table.lines[row]}"):
-            known[name] = Known.parse("".join(parts))
+    for place, skill, se, n in zip(places, tidy.value.tolist(), *of, strict=True):
+        error, size = None if np.isnan(se) else float(se), None if np.isnan(n) else int(n)
+        known[names[place]] = Known(skill, error, size)
     return known
 
 
@@ -95,17 +93,16 @@ class Anchors(Observed):
     ----------
     names : tuple of str
     entry : ndarray of int, shape (q,)
-        Which entry of the board each is; -1 of those that only serve as anchors.
+        Index of each among the entries of the board; -1 of those that only serve as anchors.
     skill, error : ndarray, shape (q,)
-        Known skills with their standard errors.
+        Known skills and their standard errors.
     share : ndarray, shape (q,)
         Items of the board over those that the skill was measured on; 0 where these are not known,
         or an error was given instead.
     contains : ndarray of bool, shape (q,)
         Whether these contain the items of the board.
     offset : float
-        Standard deviation of what all known skills may have in common that these items lack,
-        because they are of another population.
+        Standard deviation of a difference between populations that all known skills share.
     scores, ratio : ndarray, shape (q,)
         Scores on the board; their standard errors over that of the typical entry.
     influence : ndarray, shape (C, q), or None
@@ -140,40 +137,41 @@ def private_board(boards: PairedBoards) -> Leaderboard:
     return board.copy_with(anchors=boards.anchors)
 
 
-def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
+def with_known[D: BestScore | Outcomes | PairedBoards](
     data: D,
-    known: Mapping[str, Known | float | str] | str | Path,
+    known: KnownSkills | None,
     *,
     only: Collection[str] = (),
-    contains: bool | None = None,
+    apart: bool = False,
     offset: float = 0.0,
 ) -> D:
     """The same board or answers, with anchors: entries whose skill is known.
 
-    Give them last: ``about`` and ``subset`` of items return answers without known skills.
+    ``estimate_sota`` and ``board_table`` take ``known`` themselves. Add anchors last: ``about``,
+    and ``subset`` of items, return answers without them.
 
     Parameters
     ----------
     data : Leaderboard, Outcomes or PairedBoards
         For two boards, skills are those on the items behind the private one.
     known : mapping of str to Known, float or str, or path
-        Skill of some entries on all items of which these are a sample; a string as in
+        Skills of some entries on all items of which these are a sample; a string as in
         ``Known.parse``; or a table with the columns name, skill and, if known, se or n.
     only : collection of str
-        Entries that are known and do not compete: they only serve as anchors.
-    contains : bool, optional
-        Whether the items that skills were measured on contain those of the board. Default: where
-        they are more.
+        Known entries that do not compete: they only serve as anchors.
+    apart : bool
+        Whether skills were measured on other items than those of the board. Default: on items that
+        include them, where they are more.
     offset : float
-        Standard deviation, in units of the score, of what known skills may have in common that
-        skills on these items lack: another population.
+        Standard deviation, in units of the score, of a difference that all known skills share,
+        because they are of another population.
 
     Raises
     ------
     InputError
-        An entry that is not there, a skill outside [0, 1] of accuracies or AUCs, one that is known
-        without error from fewer items than the board has, no entry left whose skill is unknown,
-        missing answers or several submissions of an anchor, skill on new runs.
+        An unknown entry, a skill outside [0, 1] of accuracies or AUCs, no entry left whose skill is
+        unknown, missing answers or several submissions of an anchor, skill on new runs, anchors
+        that the data have already.
 
     Examples
     --------
@@ -182,15 +180,13 @@ def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
     >>> board.names, board.anchors.scores.tolist(), board.anchors.share.tolist()
     (('a', 'b'), [0.9], [0.05])
     """
-    skills: Mapping[str, Any] = read_known(known) if isinstance(known, str | Path) else known
+    skills: Any = read_known(known) if isinstance(known, str | Path) else known
     if not skills:
         return data
-    if data.anchors is not None:
+    board: Any = private_board(data) if isinstance(data, PairedBoards) else data
+    if board.anchors is not None:
         raise InputError("this board has anchors already; give all known skills at once")
-    if isinstance(data, PairedBoards):
-        board = with_known(private_board(data), skills, only=only, contains=contains, offset=offset)
-        return data.subset(board.names).copy_with(anchors=board.anchors)
-    names = list(data.names)
+    names = list(board.names)
     for name in [*skills, *only]:
         if name not in names:
             more = nearest(name, names) or "; it needs a score on these items too: add it"
@@ -199,46 +195,47 @@ def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
             raise InputError(f"{quoted(name)} can only serve as an anchor if its skill is given")
     if not set(names) - skills.keys():
         raise InputError("the skill of every entry is known: there is nothing to estimate")
-    if data.new == "runs":
+    if board.new == "runs":
         raise InputError("new runs of these items share no error that a known skill could show")
-    checked_width(offset, "offset", shares=data.metric in ("accuracy", "auc"))
+    checked_width(offset, "offset", shares=board.metric in ("accuracy", "auc"))
     each = [k if isinstance(k, Known) else Known.parse(str(k)) for k in skills.values()]
     where = np.array([names.index(name) for name in skills])
     kept = np.array([j for j, name in enumerate(names) if name not in only])
     influence, ratio = None, np.ones(len(names))
-    if isinstance(data, Outcomes):
-        influence, sizes = data.average.influence[:, where], data.n_items * ratio
-        if np.isnan(data.values[:, where]).any():
+    if isinstance(board, Outcomes):
+        influence, sizes = board.average.influence[:, where], board.n_items * ratio
+        if np.isnan(board.values[:, where]).any():
             raise InputError("answers of an entry whose skill is known are missing")
     else:
-        ratio = ratio if data.error_ratios is None else data.error_ratios
-        sizes = np.full(len(names), data.n_items or data.n_test or 0)
-        if data.metric == "accuracy" and not data.tasks:
-            sizes = np.rint(data.sizes)
-        if data.submissions is not None and np.any(data.submissions[where] != 1):
+        ratio = ratio if board.error_ratios is None else board.error_ratios
+        sizes = np.full(len(names), board.n_items or board.n_test or 0)
+        if board.metric == "accuracy" and not board.tasks:
+            sizes = np.rint(board.sizes)
+        if board.submissions is not None and np.any(board.submissions[where] != 1):
             raise InputError("an entry whose skill is known shows the best of several submissions")
         if kept.size < 2:
             raise InputError("fewer than two entries compete: leave out fewer of known skill")
     of = zip(skills, each, sizes[where].tolist(), strict=True)
-    share = np.array([_share_of(data, name, k, size, contains) for name, k, size in of])
+    share = np.array([_share_of(board, name, k, size) for name, k, size in of])
     anchors = Anchors(
         tuple(skills),
         where,
-        data.sign * np.array([k.skill for k in each], float),
+        board.sign * np.array([k.skill for k in each], float),
         np.array([k.se or 0.0 for k in each]),
         np.where([k.se is not None for k in each], 0.0, share),
-        share < 1 if contains is None else np.full(where.size, contains),
+        (share < 1) & (not apart),
         float(offset),
-        data.scores[where],
+        board.scores[where],
         ratio[where],
         influence,
     )
-    return data.copy_with(anchors=anchors).subset(kept)
+    board = board.copy_with(anchors=anchors).subset(kept)
+    if isinstance(data, PairedBoards):
+        return data.subset(board.names).copy_with(anchors=board.anchors)
+    return board
 
 
-def _share_of(
-    data: Leaderboard | Outcomes, name: str, known: Known, size: float, contains: bool | None
-) -> float:
+def _share_of(data: Leaderboard | Outcomes, name: str, known: Known, size: float) -> float:
     """Check a known skill; return items of the board over those behind it, 0 if unknown."""
     if data.metric in ("accuracy", "auc"):
         SHARE.check(known.skill, f"the skill of {quoted(name)}")
@@ -246,10 +243,4 @@ def _share_of(
     if known.n_test and known.se is None and (data.new == "tasks" or not size):
         why = "these items say little about new tasks" if size else "the board has no n_test"
         raise InputError(f"give the error of the skill of {quoted(name)}, 0.76±0.01: {why}")
-    share = size / known.n_test if known.n_test else 0.0
-    problem = f"the skill of {quoted(name)} was measured on fewer items than the board has"
-    if contains and share >= 1:
-        raise InputError(f"{problem}, or as many, which cannot contain them")
-    if known.se == 0 and share > 1:
-        raise InputError(f"{problem}, and cannot be without error")
-    return share
+    return size / known.n_test if known.n_test else 0.0

@@ -1,31 +1,27 @@
 r"""How methods differ in every task, each task shrunk towards the mean of all.
 
-Only differences are learnt: with :math:`c_t = H x_t` the contrasts of the methods' scores in task t
-(H orthonormal and orthogonal to 1, so that what makes a task hard for all cancels) and
-:math:`S_t` their error,
+With :math:`c_t = H x_t` the contrasts of the methods' scores in task t (H orthonormal and
+orthogonal to 1, so that the difficulty of a task cancels) and :math:`S_t` their error,
 
 .. math:: c_t \mid \gamma_t \sim N(g_t \gamma_t, S_t), \qquad
           \gamma_t \mid \mu, \tau \sim N(\mu, \tau^2 I), \qquad
           g_t = 2 \sqrt{p_t (1 - p_t)}
 
-with a flat prior of :math:`\mu`; :math:`p_t` is the mean score of the methods, because where all
-are nearly right or wrong they differ by less. Given :math:`\tau` all is normal, and :math:`\tau`
-lies on a grid: :math:`v_0 / (v_0 + \tau^2)`, the weight of a typical task's neighbours, is uniform
-from 0 to 1, :math:`v_0` the harmonic mean of the errors :math:`S_t / g_t^2` (Daniels 1999, Canadian
-Journal of Statistics 27, 567). A difference of two methods is :math:`\sqrt2` times their contrast.
+with a flat prior of :math:`\mu`; :math:`p_t` is the mean score of the methods: where all are nearly
+right or wrong they differ by less. For numbers (Dice, ...) :math:`g_t = 1`. Given :math:`\tau` all
+is normal, and :math:`\tau` lies on a grid: :math:`v_0 / (v_0 + \tau^2)`, the weight of a typical
+task's neighbours, is uniform from 0 to 1, :math:`v_0` the harmonic mean of the errors
+:math:`S_t / g_t^2` (Daniels 1999, Canadian Journal of Statistics 27, 567). A difference of two
+methods is :math:`\sqrt2` times their contrast.
 
-The variance of a method in a task is that of ``items.comparison`` for its items or clusters; it
-borrows two items (clusters) from the other tasks, and is taken times :math:`(t_{\nu} / z)^2` for
-its degrees of freedom. A task with one item or one cluster has only the borrowed one. The
-correlations of the methods' errors are estimated from all tasks at once: the few items of one task
-estimate the correlations of many methods so badly that skills would be further off than the raw
-scores.
+The variance of a method in a task is that of ``items.comparison``; it borrows two items (clusters)
+from the other tasks and is multiplied by :math:`(t_{\nu} / z)^2` for its degrees of freedom.
+Correlations of the methods' errors come from all tasks at once.
 
-The mean of all methods in a task is not shrunk, because tasks may be as easy or hard as they like,
-and the shared error z of that mean is not learnt from how the methods differ: the error of
-:math:`x_t` is :math:`b_t z` and a part whose mean over the methods is 0, and z keeps its standard
-normal law and its correlation with the errors of the contrasts.
-Numbers without right and wrong (Dice, ...) are treated alike, with :math:`g_t = 1`.
+The mean of all methods in a task is neither shrunk nor learnt from differences: the error of
+:math:`x_t` is :math:`b_t z` and a part whose mean over the methods is 0; z stays standard normal,
+correlated with the errors of the contrasts.
+
 ``tests/items/test_by_task.py`` compares with NUTS and linear algebra;
 ``tests/calibration/by_task.py`` counts how often intervals cover the truth.
 """
@@ -53,16 +49,10 @@ _TINY = 1e-12  # of the largest variance of a contrast
 
 
 class TaskErrors(NamedTuple):
-    """Scores of every task, and the covariance of their errors.
+    """Scores of every task (T, m), and the covariance of their errors (T, m, m).
 
-    Attributes
-    ----------
-    scores : ndarray, shape (T, m)
-    covariance : ndarray, shape (T, m, m)
-    scale : ndarray, shape (T,)
-        Differences are in proportion to it; 1 where the mean score is one half.
-    n_items, n_clusters : ndarray of int, shape (T,)
-        Clusters are items where there are none.
+    Differences are proportional to ``scale`` (T,), 1 where the mean score is one half. Without
+    clusters ``n_clusters`` are the items.
     """
 
     scores: FloatArray
@@ -88,7 +78,7 @@ class TaskComparison:
     bounds : (float, float)
         Least and largest possible score.
     sign : int
-        What scores and draws are multiplied by to be as they were given: -1 if lower is better.
+        -1 if lower is better; times this, scores and draws are as they were given.
     notes : tuple of str
     """
 
@@ -128,16 +118,9 @@ class TaskComparison:
         return self.sign * np.clip(self.draws_of(task), *self.bounds)
 
     def best_in(self, task: int) -> tuple[int, FloatArray, FloatArray]:
-        """The best method in one task.
+        """Most probable best method in one task, P(best) of each (m,), and draws of its lead (D,).
 
-        Returns
-        -------
-        best : int
-            The method that is the best with the highest probability.
-        p_best : ndarray, shape (m,)
-            Probability of each to be the best; sums to 1.
-        lead : ndarray, shape (D,)
-            Draws of the lead of the most probable best one over the best other.
+        The lead is over the best other method.
         """
         drawn = self.draws_of(task)
         p_best = np.bincount(drawn.argmax(axis=1), minlength=len(self.methods)) / len(drawn)
@@ -148,16 +131,7 @@ class TaskComparison:
 def verdicts_that_stand(leads: FloatArray, prob: float) -> NDArray[np.bool_]:
     """The largest set of most probable verdicts that are jointly true with probability ``prob``.
 
-    Parameters
-    ----------
-    leads : ndarray, shape (draws, tasks)
-        Positive where the verdict of a task is true.
-    prob : float
-        Least probability of all together.
-
-    Returns
-    -------
-    ndarray of bool, shape (tasks,)
+    ``leads`` (draws, tasks) are positive where the verdict of a task is true.
 
     Examples
     --------

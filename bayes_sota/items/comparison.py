@@ -1,27 +1,24 @@
 r"""Which of several methods is best, from their answers to the same items.
 
-Two classifiers that were given beforehand: only items that one of them alone gets right
-distinguish them, ``x10`` for the first, ``x01`` for the second. With a flat Dirichlet prior on the
-four cells (both right, one, the other, none) the share of the first is Beta(x10 + 1, x01 + 1), so
-that
+For two classifiers named beforehand only items that one of them alone gets right matter, ``x10``
+for the first, ``x01`` for the second. With a flat Dirichlet prior on the four cells (both right,
+one, the other, none) the share of the first is Beta(x10 + 1, x01 + 1), so that
 
 .. math:: P(\theta_A \le \theta_B \mid x) = I_{1/2}(x_{10} + 1,\; x_{01} + 1)
           = P(X > x_{10}) + \tfrac12 P(X = x_{10}), \quad X \sim Bin(x_{10} + x_{01}, \tfrac12)
 
-the one-sided mid-p value of McNemar's test. A leader was picked because its score was the best,
-and nothing here corrects for it (``leaderboard.entries`` does).
+the one-sided mid-p value of McNemar's test. Nothing here corrects for picking the leader by its
+score (``leaderboard.entries`` does).
 
-Several methods with one answer per item, items independent: the Dirichlet posterior of the joint
-cells. A prior mass of four items, spread evenly over all :math:`2^m` patterns of answers, makes
-every pair of methods the flat Dirichlet(1, 1, 1, 1) of its four cells, whatever the others are.
-Draws: observed patterns have Gamma weights, the prior mass is a Dirichlet process (Sethuraman's
-sticks). More than 1,000 different patterns (of 10,000 draws) have the next law instead, of the same
-prior, for draws.
+Several methods with one answer per independent item have the Dirichlet posterior of the joint
+cells. A prior mass of four items, spread evenly over all :math:`2^m` patterns of answers, gives
+every pair the flat Dirichlet(1, 1, 1, 1). In the draws, observed patterns have Gamma weights, and
+the prior mass is a Dirichlet process (Sethuraman's sticks). More than 1,000 different patterns (of
+10,000 draws) and all other data (clusters, runs, Dice, AUC) have the law of ``items.student``.
 
-Everything else (several items of one patient or prompt, repeated runs, Dice, AUC) has the Student
-law of ``items.student``. ``tests/claims/test_gate.py`` compares a pair with binomial sums and with
-simulation, ``tests/items/test_method_comparison.py`` draws with the closed forms, and measures how
-often equal methods are distinguished.
+``tests/claims/test_gate.py`` compares a pair with binomial sums and with simulation,
+``tests/items/test_method_comparison.py`` draws with the closed forms, and measures how often equal
+methods are distinguished.
 """
 
 from collections.abc import Iterator
@@ -48,17 +45,9 @@ _MOST_WEIGHTS = 1e7  # draws times patterns: half a second; more patterns make n
 
 
 def probability_not_better(only_first: ArrayLike, only_second: ArrayLike) -> FloatArray:
-    r"""P(skill of the first <= skill of the second) of two classifiers given beforehand.
+    """P(skill of the first <= skill of the second), :math:`I_{1/2}(x_{10} + 1, x_{01} + 1)`.
 
-    Parameters
-    ----------
-    only_first, only_second : array-like of int
-        Items that one of the two alone got right; any shapes that broadcast.
-
-    Returns
-    -------
-    ndarray
-        :math:`I_{1/2}(x_{10} + 1, x_{01} + 1)`.
+    From numbers of items that one of the two alone got right; shapes broadcast.
 
     Examples
     --------
@@ -75,26 +64,25 @@ class MethodComparison:
     Attributes
     ----------
     methods : tuple of str
-        Each once.
     scores : ndarray, shape (m,)
         Observed means over items and runs.
     winner : int
-        The one with the best score; of equals the first by name.
+        Index of the best score; of equals the first by name.
     draws : ndarray, shape (D, m)
-        Joint posterior draws of the means over all items (and runs) that there could be.
+        Joint posterior draws of the means over all possible items (and runs).
     p_not_below : ndarray, shape (m,)
-        P(mean of the winner <= mean of the other), each pair on its own; 1/2 for the winner.
+        P(mean of the winner <= mean of the other), each pair by itself; 1/2 for the winner.
     n_items, n_clusters : int
-        Items compared, and clusters that they belong to.
+        Items compared, and their clusters.
     bounds : (float, float)
-        Least and largest possible score, larger is better.
+        Least and largest possible score.
     sign : int
-        What scores and draws are multiplied by to be as they were given: -1 if lower is better.
+        -1 if lower is better; times this, scores and draws are as they were given.
     notes : tuple of str
     replicated : ndarray, shape (D, m)
         Scores of each draw's methods on as many fresh items.
     data : Outcomes
-        What was compared.
+        Items that were compared.
     """
 
     methods: tuple[str, ...]
@@ -112,7 +100,7 @@ class MethodComparison:
 
     @property
     def are_shares(self) -> bool:
-        """Whether scores are shares, whose differences are said in points."""
+        """Whether scores are shares; differences are then in points."""
         return self.bounds == (0.0, 1.0)
 
     @property
@@ -123,7 +111,7 @@ class MethodComparison:
 
     @cached_property
     def p_best(self) -> FloatArray:
-        """Probability of having the largest mean, shape (m,); sums to 1, equals share it."""
+        """Probability of the largest mean, (m,); sums to 1, equals share it."""
         best = self.draws.max(axis=1, keepdims=True)
         # by less they differ by the rounding of a covariance only
         least = max(1e-6 * self.draws.std(axis=0).max(), _TIE * np.abs(self.draws).max())
@@ -141,28 +129,28 @@ class MethodComparison:
         return float(1 - self.p_best[self.winner])
 
     def tied_with_best(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
-        """Methods that cannot be distinguished from the winner, itself among them, shape (m,).
+        """Methods that cannot be distinguished from the winner, and the winner, (m,).
 
-        All with ``p_not_below >= (1 - ci_prob) / 2``: the equal-tailed interval of the difference
+        Those with ``p_not_below >= (1 - ci_prob) / 2``: the equal-tailed interval of the difference
         does not lie below zero.
         """
         return self.p_not_below >= (1 - ci_prob) / 2
 
     @cached_property
     def alone(self) -> list[Skill] | None:
-        """Skills by themselves, which the prior of a pair would draw to 1/2; None for numbers."""
+        """Skills by themselves; None for numbers. A pair's prior would shrink them to 1/2."""
         return skills_alone(self.data) if self.data.is_answers else None
 
     @cached_property
     def skills(self) -> FloatArray:
-        """Draws of each mean by itself, in the order of ``draws``, shape (D, m)."""
+        """Draws of each mean by itself, in the order of ``draws``, (D, m)."""
         if self.alone is None:
             return np.clip(self.draws, *self.bounds)
         levels = (self.draws.argsort(axis=0).argsort(axis=0) + 0.5) / len(self.draws)
         return np.column_stack([a.quantile(p) for a, p in zip(self.alone, levels.T, strict=True)])
 
     def interval(self, ci_prob: float = 0.95) -> FloatArray:
-        """Equal-tailed interval of each mean by itself, shape (m, 2)."""
+        """Equal-tailed interval of each mean by itself, (m, 2)."""
         if self.alone is not None:
             return np.array([skill.interval(ci_prob) for skill in self.alone])
         return np.quantile(self.skills, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0).T
@@ -176,7 +164,7 @@ def compare_methods(
     Parameters
     ----------
     outcomes : Outcomes
-        One column per method; numbers of any metric. Their ``clusters`` are taken as wholes.
+        One column per method, of any metric.
     draws : int
         Joint draws; P(best) has a standard error of at most ``0.5 / sqrt(draws)``.
     random_seed : int, SeedSequence, Generator or None
@@ -242,7 +230,7 @@ def compare_methods(
 
 
 def complete(outcomes: Outcomes) -> tuple[Outcomes, list[str]]:
-    """The items that all have answered, which are compared, with notes."""
+    """The items that all methods answered, with notes."""
     kept = outcomes.complete()
     lost = outcomes.n_items - kept.n_items
     note = f"left out {lost:,} of {outcomes.n_items:,} items that not all methods answered"
@@ -250,9 +238,9 @@ def complete(outcomes: Outcomes) -> tuple[Outcomes, list[str]]:
 
 
 def without_error(data: Outcomes, first: str, second: str) -> list[str]:
-    """Why the difference of two methods cannot be trusted: numbers that differ all by the same.
+    """Reason why the error of a difference of numbers is not known: it is the same on every item.
 
-    Round-off is no spread. Equal numbers are no difference.
+    Equal numbers are no difference.
     """
     if data.is_answers:
         return []
@@ -273,7 +261,7 @@ def bounds_of(data: Outcomes) -> tuple[float, float]:
 
 
 def notes_on_average(data: Outcomes) -> Iterator[str]:
-    """Notes on what scores are averages of, and what their errors refer to."""
+    """Notes on averages over tasks and runs, and on what errors refer to."""
     worth, about = "", ABOUT[data.new] + " of these tasks" * (data.new == "items")
     if data.runs_in_words:
         yield f"scores are {data.measured} in {data.runs_in_words}"
@@ -292,11 +280,7 @@ def notes_on_average(data: Outcomes) -> Iterator[str]:
 def _dirichlet_draws(
     answers: FloatArray, draws: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray] | None:
-    """Draws of the skills, and scores on fresh items; None where there are too many patterns.
-
-    Gamma weights of patterns, and of the prior mass in the sticks of a Dirichlet process, whose
-    patterns of answers are all equally probable.
-    """
+    """Draws of the skills, and scores on fresh items; None if there are too many patterns."""
     (n, m), later = answers.shape, rng.spawn(1)[0]
     bits = np.ascontiguousarray(np.packbits(answers == 1, axis=1))  # sorted much faster
     rows = bits.view(np.dtype((np.void, bits.shape[1])))[:, 0]

@@ -1,20 +1,15 @@
-r"""How much the mistakes of classifiers coincide, from their answers to the same items.
+r"""Correlation of the errors of scores, from answers to the same items.
 
-Scores of one board share the items, so their errors are correlated. With :math:`u_{ij}` the
-influence of item i on score j, of squares that sum to 1 over the items,
+With :math:`u_{ij}` the influence of item i on score j, of squares that sum to 1 over the items,
 
 .. math:: \mathrm{corr}(\hat\theta_j, \hat\theta_k) = \phi_{jk} = \sum_i u_{ij} u_{ik}
 
-which for right and wrong answers is their phi correlation, times :math:`n_{jk} / \sqrt{n_j n_k}`
-where only :math:`n_{jk}` items were answered by both. The correlation has three parts: that of all
-leaders, :math:`\lambda_j\lambda_k`, which no leaderboard can average out; that of a family of
-near-clones beyond it; and the rest. The common part is about the leaders because the
-state of the art is. Weak classifiers need no rule for what is feasible: phi respects the margins by
-itself, and a weak classifier gets its own, smaller loading.
-
-Standard errors are those of the infinitesimal jackknife (Efron and Stein 1981; Jaeckel 1972): item
-i moves :math:`\phi_{jk}` by :math:`u_{ij} u_{ik} - \phi_{jk} (u_{ij}^2 + u_{ik}^2) / 2`, and every
-variance is a sum of squares, by matrix products.
+For right and wrong answers this is their phi correlation, times :math:`n_{jk} / \sqrt{n_j n_k}`
+where only :math:`n_{jk}` items were answered by both. It has three parts: that of all leaders,
+:math:`\lambda_j\lambda_k`, which no leaderboard can average out; that of a family of near-clones
+beyond it; and the rest. Standard errors are those of the infinitesimal jackknife (Efron and Stein
+1981; Jaeckel 1972): item i moves :math:`\phi_{jk}` by
+:math:`u_{ij} u_{ik} - \phi_{jk} (u_{ij}^2 + u_{ik}^2) / 2`.
 
 ``tests/items/test_response_correlation.py`` compares rho at 1,000 items with rho of all items of
 real matrices, and errors with the spread over new items.
@@ -50,28 +45,24 @@ _CLEAR, _SURE = 2.5, 0.95  # standard errors; above it two are near-clones whate
 
 @dataclass(frozen=True, eq=False)
 class ResponseCorrelation:
-    r"""Correlation of the errors of scores, in three parts.
+    """Correlation of the errors of scores, in three parts.
 
     Attributes
     ----------
     leaders : ndarray of int
-        The best classifiers, best first: ``max(5, 2 sqrt(m))`` of them, no two of which
-        correlate by 0.9 or more.
+        The best ``max(5, 2 sqrt(m))`` classifiers, best first, no two correlating by 0.9 or more.
     rho : float
-        Square root of the mean correlation between leaders of different families, each family
-        counted once.
+        Root of the mean correlation between leaders of different families; families count once.
     rho_se : float
-        Standard error of rho from the items: jackknife, and what one more mistake would change.
+        Its standard error: jackknife, and the effect of one more mistake.
     loadings : ndarray, shape (m,)
-        lambda_j, correlation of each score's error with what the leaders share.
+        lambda_j, correlation of each score's error with the part that the leaders share.
     residual : ndarray, shape (m, m), or None
-        Correlation of what is left after the common part, shrunk by its own uncertainty towards
-        the mean of a family or none, diagonal 1. None where nothing tells it: none.
+        Correlation beyond the common part, shrunk towards the mean of the family or 0, if any.
     family : ndarray of int, shape (m,)
-        Family of each classifier; alone in it where it has no near-clone.
+        Family of each classifier; of one without near-clones its own.
     order : ndarray of int, shape (m,)
-        Classifiers, worst score first. Answers of equal scores come in an order that follows from
-        them, not from that of the columns.
+        Classifiers, worst score first; ties do not follow the order of columns.
     """
 
     leaders: IntArray
@@ -109,9 +100,9 @@ class ResponseCorrelation:
 
     @cached_property
     def weights(self) -> FloatArray:
-        """Weight of each classifier in the field: 1, or ``1 / sum_k residual_jk`` in a family.
+        """Weight of each classifier in the field: ``1 / sum_k residual_jk`` over its family.
 
-        Identical classifiers count as one, relatives as something between one and all.
+        Identical classifiers count as one.
         """
         if self.residual is None:
             return np.ones(self.loadings.size)
@@ -121,15 +112,7 @@ class ResponseCorrelation:
 
 @dataclass(frozen=True, eq=False)
 class LearntCorrelation(CorrelationPrior):
-    """Posterior of rho on a grid, in the place of a prior.
-
-    Attributes
-    ----------
-    rho : ndarray, shape (K,)
-        Grid.
-    cdf : ndarray, shape (K,)
-        Posterior distribution function.
-    """
+    """Posterior of rho as a distribution function ``cdf`` on a grid ``rho``, (K,) each."""
 
     rho: FloatArray
     cdf: FloatArray
@@ -139,14 +122,14 @@ class LearntCorrelation(CorrelationPrior):
         return np.interp(np.asarray(q, np.float64), self.cdf, self.rho)
 
     def log_density(self, rho: ArrayLike) -> FloatArray:
-        """Slope of the distribution function, even between two points of the grid."""
+        """Slope of the distribution function, constant between points of the grid."""
         cell = np.clip(np.searchsorted(self.rho, rho, side="right") - 1, 0, self.rho.size - 2)
         slope = np.diff(self.cdf) / np.diff(self.rho)
         return np.log(np.maximum(slope[cell], _TINY))
 
     @property
     def is_fixed(self) -> bool:
-        """Whether one value stands for the whole posterior: its square adds nothing to a width."""
+        """Whether it is so narrow that one value stands for it."""
         return float(np.std(self.quantile((np.arange(200) + 0.5) / 200))) < _KNOWN
 
 
@@ -156,17 +139,7 @@ def learn_correlation(
     """Posterior of rho from the answers; a prior that fixes rho is kept.
 
     The estimate is normal about rho with its jackknife error. One part in twenty of the prior is
-    spread evenly over (0, 1), so that answers of many items overrule a prior that is far off.
-
-    Examples
-    --------
-    >>> from bayes_sota.core.priors import BetaCorrelation
-    >>> from bayes_sota.data.outcomes import Outcomes
-    >>> from bayes_sota.items.correlation import response_correlation
-    >>> answers = Outcomes(np.random.default_rng(0).random((5000, 6)) < 0.9)
-    >>> posterior = learn_correlation(response_correlation(answers), BetaCorrelation(16, 4))
-    >>> bool(posterior.quantile(0.5) < 0.2)
-    True
+    uniform on (0, 1), so that many items can overrule a prior that is far off.
     """
     if prior.is_fixed:
         return prior
@@ -184,7 +157,7 @@ def learn_correlation(
 def carrying(influence: FloatArray) -> FloatArray:
     """Number of items (or clusters) that carry the variance of each score, (m,).
 
-    Nearly as many as there are mistakes, or correct answers.
+    About the number of mistakes, or of correct answers.
     """
     squares, fourths = np.sum(influence**2, axis=0), np.sum(influence**4, axis=0)
     return squares**2 / np.maximum(fourths, _TINY)
@@ -193,20 +166,10 @@ def carrying(influence: FloatArray) -> FloatArray:
 def _structure(
     values: FloatArray, order: IntArray, alone: float, cut: float | None, known: ArrayLike
 ) -> ResponseCorrelation:
-    """Correlation of scores in its three parts, from influence values of independent items.
+    """Correlation of scores from influence values of independent items or clusters, (n, m).
 
-    Parameters
-    ----------
-    values : ndarray, shape (n, m)
-        Influence of each item, or cluster of items, on each score.
-    order : ndarray of int, shape (m,)
-        Classifiers, worst first.
-    alone : float
-        Square that every classifier has for itself.
-    cut : float, optional
-        Residual correlation of a family. Default: what chance does not reach.
-    known : sequence of int
-        Classifiers that do not count as leaders.
+    ``alone`` is added to each sum of squares; ``cut`` is the residual correlation of a family,
+    default what chance does not reach.
     """
     unit = values / np.sqrt(np.maximum(np.sum(values**2, axis=0) + alone, _TINY))
     phi, items = unit.T @ unit, carrying(values)
@@ -229,7 +192,7 @@ def _structure(
 
 
 def _leaders(order: IntArray, phi: FloatArray) -> IntArray:
-    """The best classifiers, of copies only the best: a field of copies has one leader."""
+    """The best classifiers; of copies only the best."""
     count, best = best_few(order.astype(np.float64)).size, order[::-1]
     leaders = [int(best[0])]
     for j in best[1:]:
@@ -239,7 +202,7 @@ def _leaders(order: IntArray, phi: FloatArray) -> IntArray:
 
 
 def _cut(phi: FloatArray, counts: FloatArray) -> float:
-    """Residual correlation from which two classifiers are relatives: what chance does not reach."""
+    """Least residual correlation of two relatives, beyond chance."""
     typical = np.median(phi[~np.eye(len(phi), dtype=bool)])
     own = 1 - float(np.clip(typical, 0.0, 0.98))
     items = max(float(np.median(counts)), 1.0)
@@ -247,10 +210,9 @@ def _cut(phi: FloatArray, counts: FloatArray) -> float:
 
 
 def _families(phi: FloatArray, leaders: IntArray, cut: float) -> IntArray:
-    """Average linkage of the residual correlation, cut at one half; no families if infinite.
+    """Average linkage of the residual correlation; no families if ``cut`` is infinite.
 
-    The first loadings come from the lower quartile of correlations, which relatives do not reach;
-    the next ones leave relatives out.
+    The first loadings come from the lower quartile of correlations, which excludes relatives.
     """
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
@@ -272,7 +234,7 @@ def _families(phi: FloatArray, leaders: IntArray, cut: float) -> IntArray:
 
 
 def _leader_weights(own: IntArray) -> FloatArray:
-    """Weight of each leader by their families: every one counts once, (k,)."""
+    """Weight of each leader, by which every family counts once, (k,)."""
     return 1 / np.sum(own[:, None] == own, axis=1)
 
 
@@ -280,8 +242,7 @@ def _rho(lead: FloatArray, own: IntArray) -> tuple[float, float]:
     """Root of mean covariance over mean variance of leaders in different families, and its error.
 
     A ratio of means, because single correlations are biased where mistakes are few. The error is
-    half the distance of the roots of the ratio one error higher and lower: near 0 a root is not
-    linear.
+    half the width of the root's interval: near 0 a root is not linear.
     """
     weight, sd = _leader_weights(own), np.linalg.norm(lead, axis=0)
     pairs = np.outer(weight, weight) * (own[:, None] != own)
@@ -296,7 +257,7 @@ def _rho(lead: FloatArray, own: IntArray) -> tuple[float, float]:
 def _shared(
     phi: FloatArray, leaders: IntArray, family: IntArray
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Weights of leaders outside each family, mean correlations with them, and mean of leaders'."""
+    """Weights of leaders outside each family, mean correlations with them, mean of the leaders'."""
     weight = _leader_weights(family[leaders])
     outside = np.where(family[:, None] == family[leaders], 0.0, weight)
     outside /= outside.sum(axis=1, keepdims=True)
@@ -305,7 +266,7 @@ def _shared(
 
 
 def _loadings(phi: FloatArray, leaders: IntArray, family: IntArray) -> FloatArray:
-    """Mean correlation with the leaders outside the own family, over the root of their mean."""
+    """Loadings from mean correlations with the leaders outside the own family, (m,)."""
     _, mean, common = _shared(phi, leaders, family)
     return np.clip(mean / np.sqrt(common), 0.0, LARGEST_LOADING)
 
@@ -340,11 +301,10 @@ def _residual(phi: FloatArray, loadings: FloatArray) -> FloatArray:
 def _shrunk_loadings(
     loadings: FloatArray, noise: FloatArray, leaders: IntArray, family: IntArray, rho: float
 ) -> FloatArray:
-    """Loadings whose mean over leaders is rho, shrunk towards it by their noise, a variance each.
+    """Loadings whose mean over leaders is rho, shrunk towards it by their noise (a variance each).
 
-    Leaders differ by as much as exceeds their noise; another classifier can share less, as weak
-    ones do, if its own distance shows it, and no more than a leader. A perfect leader, which has no
-    mistakes that could coincide with those of others, is taken to be like them.
+    A weak classifier can share less than the leaders if its own distance shows it, but no more.
+    A leader without mistakes is taken to be like the others.
     """
     weights = _leader_weights(family[leaders]) / noise[leaders]
     level = max(float(np.average(loadings[leaders], weights=weights)), 1e-2)
@@ -360,10 +320,9 @@ def _shrunk_loadings(
 def _shrunk_residual(
     unit: FloatArray, phi: FloatArray, loadings: FloatArray, leaders: IntArray, family: IntArray
 ) -> FloatArray:
-    """Residual correlation, shrunk by its own uncertainty.
+    """Residual correlation, shrunk towards the mean of the family, or 0 without relatives.
 
-    Relatives shrink towards the mean of their family, others towards none, each by the share of
-    its variance in the variance over pairs of leaders.
+    Each by the share of its variance in the variance over pairs of leaders.
     """
     own, residual = 1 - loadings**2, _residual(phi, loadings)
     others = ~np.eye(len(phi), dtype=bool)
@@ -383,33 +342,18 @@ def _shrunk_residual(
 def response_correlation(
     responses: Outcomes, influence: FloatArray | None = None, known: ArrayLike = ()
 ) -> ResponseCorrelation:
-    r"""Estimate the correlation structure of the scores of one response matrix.
+    r"""Estimate the correlation structure of single answers without tasks, missing at random.
 
-    ``rho^2`` is the mean of :math:`\phi_{jk}` over pairs of leaders, and the loadings follow from
-    it by the centroid method, :math:`\lambda_j = \overline{\phi_{jk}} / \rho` over the leaders
-    ``k`` outside j's family. Families come from average linkage of the residual correlation,
+    ``rho^2`` is the mean of :math:`\phi_{jk}` over pairs of leaders; the loadings follow by the
+    centroid method, :math:`\lambda_j = \overline{\phi_{jk}} / \rho` over the leaders ``k`` outside
+    j's family. Families come from average linkage of the residual correlation,
 
     .. math:: r_{jk} = \frac{\phi_{jk} - \lambda_j\lambda_k}
               {\sqrt{(1-\lambda_j^2)(1-\lambda_k^2)}} \ge \frac12
 
-    One half, because from there on relatives share more of what is not common than each has for
-    itself. Each :math:`r_{jk}` is shrunk towards the mean of its family, or towards 0 where there
-    is none, by the share of its jackknife variance in the variance over pairs of leaders. Items of
-    one cluster stay together.
-
-    Parameters
-    ----------
-    responses : Outcomes
-        Missing answers are taken to be missing at random: whether an answer is there says nothing
-        about whether it would be right.
-    influence : ndarray, optional
-        Influence of the items, or clusters, on the scores; default that of the answers.
-    known : sequence of int
-        Classifiers that do not count as leaders, as anchors leave them hardly any error.
-
-    Returns
-    -------
-    ResponseCorrelation
+    because from one half on relatives share more of the rest than each has for itself.
+    ``influence`` (n, m) replaces that of the answers. ``known`` classifiers do not count as
+    leaders: anchors leave them hardly any error.
 
     Examples
     --------
@@ -437,17 +381,8 @@ def influence_correlation(
     .. math:: \hat\theta_j - \theta_j \approx \frac1n \sum_i u_{ij}, \quad
               \mathrm{Cov}(\hat\theta_j, \hat\theta_k) = \frac1{n^2} \sum_i u_{ij} u_{ik}
 
-    Parameters
-    ----------
-    influence : ndarray, shape (n, m)
-        Influence of each item, or cluster of items, on each score.
-    scores : ndarray, shape (m,)
-        The scores, larger is better: they say who the leaders are.
-    known : sequence of int
-        As in ``response_correlation``.
-    of_tasks : bool
-        Whether the items are means of tasks: of few tasks correlations come near 1 by chance, and
-        no classifiers are taken for near-clones.
+    ``influence`` (n, m) is that of items or clusters; or of tasks (``of_tasks``), of which fewer
+    than ten form no families, because their correlations are near 1 by chance.
 
     Examples
     --------
@@ -466,18 +401,7 @@ def influence_correlation(
 def no_correlation(
     scores: FloatArray, prior: CorrelationPrior | None = None
 ) -> ResponseCorrelation:
-    """Scores whose errors are each classifier's own, but for what a prior says that all share.
-
-    Those of new runs on the same items have nothing in common; of scores alone rho is assumed.
-
-    Examples
-    --------
-    >>> from bayes_sota.core.priors import FixedCorrelation
-    >>> no_correlation(np.array([0.8, 0.9])).loadings.tolist()
-    [0.0, 0.0]
-    >>> no_correlation(np.array([0.8, 0.9]), FixedCorrelation(0.5)).relative.tolist()
-    [1.0, 1.0]
-    """
+    """Scores whose errors are independent, or share the median of a prior of rho."""
     rho = 0.0 if prior is None else max(float(prior.quantile(0.5)), _LEAST_KNOWN)
     order, loadings = np.argsort(scores, kind="stable"), np.full(scores.size, rho)
     leaders, family = best_few(scores), np.arange(scores.size)

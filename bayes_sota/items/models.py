@@ -2,16 +2,17 @@ r"""Model of answers to every item, as a plain ``pm.Model`` for NUTS, to extend.
 
 A second route to the exact posterior from answers (``bayes_sota.leaderboard.from_items``), from
 other assumptions: nothing is estimated beforehand. Classifier ``i`` answers item ``j`` of task
-``t`` and cluster ``c`` correctly in ``k_ij`` of ``R`` runs, one where answers are single,
+``t`` and cluster ``c`` correctly in ``k_ij`` of ``R`` runs,
 
 .. math:: k_{ij} \sim BetaBinomial(R, p_{ij}, \phi), \quad
           \mathrm{logit}\, p_{ij} = \sqrt{1 + .346 V}\,(\mu_t + a_i + d_{it}) + g_c + h_{ic} + b_j
 
-with effects of tasks mu, of classifiers a, of items b, and interactions of a classifier with tasks
-and clusters, d and h. Classifiers share errors through b and g; phi is how far an item can be easy
-for one classifier alone, without which differences of runs would look far too certain.
-V is the variance of b, g and h: with the root, ``mu_t + a_i + d_it`` are the log odds of the share
-of all items of a task (but for .02 of the share), and priors mean the same however items differ.
+with effects of tasks mu, of classifiers a, of items b, of clusters g, and interactions of a
+classifier with tasks and clusters, d and h. Classifiers share errors through b and g. phi lets an
+item be easy for one classifier alone; without it differences of runs would look far too certain.
+V is the variance of b, g and h. Because of the root, ``mu_t + a_i + d_it`` are the log odds of the
+share of all items of a task (within .02 of the share), and priors mean the same however items
+differ.
 
 ``tests/items/test_models.py`` compares with SciPy and with the exact route.
 """
@@ -42,32 +43,30 @@ def build_model(responses: Outcomes, priors: Priors | ItemPriors | None = None) 
     .. math:: \theta_i = \sum_t w_t \int \mathrm{expit}(\sqrt{1 + .346 V}\,(\mu_t + a_i + d_{it})
               + \sqrt V z)\, N(z; 0, 1)\, dz
 
-    with V the variance of items, of clusters and of what a cluster adds to a classifier; on new
-    tasks (``Outcomes.about``) mu and d are integrated as well. On new runs of these items it is
-    the mean of the chances of the items, which ``complete`` draws. What classifiers, tasks and
-    interactions add sums to 0.
+    with V the variance of items, clusters and their interactions; on new tasks (``Outcomes.about``)
+    mu and d are integrated as well. Effects of classifiers, tasks and interactions sum to 0.
 
-    Missing answers are left out. Families of near-clones are not modelled, and P(theta) is fitted
-    to all classifiers and has one shape: leave out failed ones (``Outcomes.subset``). The exact
-    route has no such limits. Small tasks are shrunk towards the others, which it does not do.
+    Missing answers are left out. P(theta) has one shape, fitted to all classifiers: leave out
+    failed ones (``Outcomes.subset``). Near-clones are not modelled. The exact route has no such
+    limits, but does not shrink small tasks towards the others, as this does.
 
     Parameters
     ----------
     responses : Outcomes
     priors : Priors or ItemPriors, optional
-        ``Priors`` give only the location and width of the field: the correlation follows from the
-        items. The documentation of ``ItemPriors`` has the laws of all scales.
+        ``Priors`` give the location and width of the field alone: the correlation follows from the
+        items. ``ItemPriors`` documents the laws of all scales.
 
     Returns
     -------
     pm.Model
-        Deterministic ``skill`` (classifier,), ``theta_sota`` and ``winner_skill``, about what the
-        answers are about: new items, or new tasks; ``skill_of_task`` (classifier, task), which new
-        tasks do not have. About new runs there are no skills: ``complete`` adds them.
+        Deterministic ``skill`` (classifier,), ``theta_sota`` and ``winner_skill``, on new items or
+        new tasks; ``skill_of_task`` (classifier, task), not for new tasks. For new runs there are
+        no skills.
 
         Free ``log_spread``, ``item_sd``, ``skill_deviation`` (classifier,) and ``item_level``
-        (item,), or ``skill_offset`` and ``item_offset``, the same in units of their sd, where few
-        answers tell each; with several tasks ``task_mean``, ``location_offset``, ``task_sd``,
+        (item,), or ``skill_offset`` and ``item_offset``, in units of their sd, if each has few
+        answers; with several tasks ``task_mean``, ``location_offset``, ``task_sd``,
         ``task_deviation`` or ``task_offset`` (task,), ``interaction_sd``, ``interaction_offset``
         (task, classifier), and deterministic ``location``, which is free with one; with clusters
         ``cluster_sd``, ``cluster_offset`` (cluster,), ``cluster_interaction_sd``,
@@ -120,7 +119,7 @@ def build_model(responses: Outcomes, priors: Priors | ItemPriors | None = None) 
 
 
 def _counts(responses: Outcomes) -> tuple[IntArray, IntArray]:
-    """Runs with the right answer, and runs, 0 where an answer is missing; both (n, m)."""
+    """Runs with the right answer, and runs (0 where an answer is missing), (n, m) each."""
     if not (isinstance(responses, Outcomes) and responses.is_answers):
         needed = "the model needs Outcomes of right and wrong answers"
         raise InputError(f"{needed}, got {responses!r:.60}")
@@ -143,7 +142,7 @@ def _counts(responses: Outcomes) -> tuple[IntArray, IntArray]:
 
 
 def _deviations(name: str, sd: Any, dim: str, answers: IntArray) -> Any:
-    """Effects that sum to 0: in log odds where each has enough answers, else in units of the sd."""
+    """Effects that sum to 0: in log odds if each has enough answers, else in units of the sd."""
     if np.median(answers) >= _TELLING[dim]:
         return pm.ZeroSumNormal(f"{name}_deviation", sd, dims=dim)
     offset = pm.ZeroSumNormal(f"{name}_offset", dims=dim)
@@ -151,9 +150,9 @@ def _deviations(name: str, sd: Any, dim: str, answers: IntArray) -> Any:
 
 
 def _tasks(known: ItemPriors, m: int, sizes: IntArray) -> tuple[Any, Any, Any, Any]:
-    """Place of the field, level of each task, what it adds to classifiers, variance of both.
+    """Location of the field, level of each task, interactions with classifiers, variance of both.
 
-    The mean level of these tasks is free, and not the place of the field, which it hardly tells.
+    The mean level of these tasks is free instead of the location, which few tasks hardly show.
     """
     count = len(sizes)
     if count == 1:
@@ -173,14 +172,14 @@ def _tasks(known: ItemPriors, m: int, sizes: IntArray) -> tuple[Any, Any, Any, A
 
 
 def _items(middle: Any, sd: Any, answers: IntArray) -> Any:
-    """Levels of items, as ``_deviations`` of their middles."""
+    """Levels of items, as ``_deviations`` from their middles."""
     if np.median(answers) >= _TELLING["item"]:
         return pm.Normal("item_level", middle, sd, dims="item")
     return middle + sd * pm.Normal("item_offset", dims="item")
 
 
 def _clusters(known: ItemPriors, responses: Outcomes) -> tuple[Any, Any, Any]:
-    """Effects of clusters on items, and on classifiers on items; the variance of both."""
+    """Effects of clusters on items, interactions with classifiers, variance of both."""
     if responses.clusters is None:
         return 0.0, 0.0, 0.0
     names, cluster = codes_of(responses.clusters)
@@ -194,7 +193,7 @@ def _clusters(known: ItemPriors, responses: Outcomes) -> tuple[Any, Any, Any]:
 
 
 def _observed(right: IntArray, runs: IntArray, log_odds: Any, known: ItemPriors) -> None:
-    """Counts of right runs; of single answers phi has no effect."""
+    """Counts of right runs; phi has no effect on single answers."""
     data: dict[str, Any] = {"n": runs, "observed": right, "dims": ("item", "classifier")}
     if runs.max() == 1:
         pm.Binomial("right", logit_p=log_odds, **data)

@@ -1,4 +1,4 @@
-"""Answers to every item by NUTS: from a trace of their model to the result in the one schema.
+"""Result of NUTS on the model of answers, in the one schema.
 
 ``tests/items/test_sample.py`` compares with SciPy.
 """
@@ -27,14 +27,14 @@ def complete(
     priors: Priors | ItemPriors | None = None,
     random_seed: Seed = DEFAULT_SEED,
 ) -> xr.DataTree:
-    """Whole result of a trace of a model of ``build_model``, extended or not.
+    """Complete the trace of a model of ``build_model``, extended or not, to a result.
 
     Parameters
     ----------
     trace : DataTree
         With the group ``posterior``, as ``pm.sample`` gives it.
     responses : Outcomes
-        What the model is of.
+        Data of the model.
     model : pm.Model, optional
         Default: that of the ``with`` block, else ``build_model(responses, priors)``.
     priors : Priors or ItemPriors, optional
@@ -49,8 +49,7 @@ def complete(
         (classifier,), ``theta_sota`` and ``winner_skill``; ``observed_data``,
         ``posterior_predictive`` and ``prior_predictive`` with ``right``; ``log_likelihood``,
         ``log_prior``, ``sample_stats``; ``point_estimate`` with ``p_best`` (classifier,);
-        ``constant_data`` with the observed scores. Attributes: provenance, divergences, and
-        ``new``, what skills are about.
+        ``constant_data`` with the observed scores. Attributes: provenance, divergences and ``new``.
 
     Raises
     ------

@@ -1,12 +1,12 @@
 r"""Skill of one classifier by itself, with an interval, from its own answers alone.
 
-Answers to one task: with :math:`n_{eff}` items (``data.averages``), or n where single answers
-count the same, and score s,
+For answers to one task, with score s and :math:`n_{eff}` items (``data.averages``; n where single
+answers count the same),
 
 .. math:: \theta \mid s \sim Beta(s\, n_{eff} + \tfrac12,\; (1 - s)\, n_{eff} + \tfrac12)
 
-whose interval ends at 0 or 1 where no or every answer is right. Numbers such as Dice have Student's
-t law of their mean. ``tests/items/test_score.py`` has closed forms and the coverage of simulated
+The interval ends at 0 or 1 where no or every answer is right. Means of numbers such as Dice have
+Student's t law. ``tests/items/test_score.py`` has closed forms and the coverage of simulated
 skills.
 """
 
@@ -38,9 +38,9 @@ class Skill:
     score : float
         Observed.
     n_items, n_clusters, n_tasks, n_runs : int
-        Numbers behind the score; clusters are items where there are none, tasks 1.
+        Numbers behind the score; without clusters or tasks ``n_items`` and 1.
     n_effective : float
-        Items, each right or wrong, that would give the score the same error; NaN for numbers.
+        Independent answers that would give the score the same error; NaN for numbers.
     share_of_runs : float
         Share of the variance of a single run that is between runs of the same items; NaN where
         there is one run.
@@ -72,7 +72,7 @@ class Skill:
 
     @property
     def _counts(self) -> tuple[float, float]:
-        """Parameters of the beta law: correct and wrong answers, and half of each."""
+        """Parameters of the beta law."""
         right = self.centre * self.n_effective
         return right + 0.5, self.n_effective - right + 0.5
 
@@ -92,7 +92,7 @@ class Skill:
         return float((self.mean * (1 - self.mean) / (self.n_effective + 2)) ** 0.5)
 
     def quantile(self, p: ArrayLike) -> FloatArray:
-        """Skill at levels of its posterior."""
+        """Quantiles of the posterior."""
         if np.isnan(self.n_effective):
             return self.centre + self.error * stdtrit(self.freedom, p)
         return np.asarray(betaincinv(*self._counts, p))
@@ -130,7 +130,7 @@ def skill_of_counts(right: int, n_test: int, name: str = "the classifier") -> Sk
 
 
 def has_counts(tidy: Tidy) -> bool:
-    """Whether scores are shares of known numbers of items, at most one for each entry and task."""
+    """Whether scores are accuracies with numbers of items, one per entry and task at most."""
     titles = {tidy.titles[0], *tidy.labels.get("metric", ())} if tidy.titles else {""}
     are_accuracies = set(map(measure, titles)) == {"accuracy"} and tidy.are_losses is False
     if "n" not in tidy.numbers or not are_accuracies:
@@ -142,13 +142,7 @@ def has_counts(tidy: Tidy) -> bool:
 
 
 def skills_of_shares(tidy: Tidy, average: Averaging | None = None) -> list[Skill]:
-    """Skill of every entry on new items, each from its own shares of correct answers in tasks.
-
-    Raises
-    ------
-    InputError
-        Entries with scores in different tasks.
-    """
+    """Skill of every entry on new items, each from its own accuracies in the same tasks."""
     names, places = tidy.names("entry")
     tasks, found = tidy.labels.get("task", np.full(len(tidy), "")), list[Skill]()
     for k, name in enumerate(names):
@@ -174,7 +168,7 @@ def skills_alone(
     ----------
     outcomes : Outcomes
     new, passes : optional
-        As in ``Outcomes.about``. Default: what the outcomes are about.
+        As in ``Outcomes.about``. Default: those of the outcomes.
 
     Returns
     -------
@@ -201,7 +195,7 @@ def skills_alone(
 
 
 def _shares(outcomes: Outcomes, new: New, passes: tuple[int, bool] | None) -> Iterator[Skill]:
-    """Skills from answers; variances between tasks are half those of all classifiers."""
+    """Skills from answers; variances between tasks borrow from all classifiers."""
     between: Any = [None] * outcomes.n_classifiers
     if new == "tasks":
         between = outcomes.about(new, passes).average.effective
@@ -211,7 +205,7 @@ def _shares(outcomes: Outcomes, new: New, passes: tuple[int, bool] | None) -> It
 
 
 def _skill(name: str, one: Outcomes, between_tasks: float | None) -> Skill:
-    """Posterior of the skill of the one classifier of a matrix."""
+    """Posterior of the skill of the classifier of a matrix with one column."""
     codes, weights = one.task_codes
     n_clusters = len(set(zip(codes.tolist(), one.clusters or one.items, strict=True)))
     size = (one.n_items, n_clusters, weights.size, one.n_runs)
@@ -228,7 +222,7 @@ def _skill(name: str, one: Outcomes, between_tasks: float | None) -> Skill:
 
 
 def _means(scores: Outcomes, data: Outcomes) -> Iterator[Skill]:
-    """Means of numbers, given what skills are about."""
+    """Skills from means of numbers, with the errors of ``data``."""
     n_tasks = scores.task_codes[1].size
     groups = Counter(data.clusters or range(data.n_items))
     shares = np.array(list(groups.values())) / data.n_items

@@ -1,4 +1,4 @@
-r"""Student laws of averages: of items and clusters.
+r"""Student laws of averages over items and clusters.
 
 The errors of the scores are Student t, for AUC a sum of one such part for each class. The part of
 C clusters with N items, of which cluster c holds the share :math:`w_c`, has the covariance and the
@@ -7,10 +7,9 @@ degrees of freedom
 .. math:: \frac{C-1}{C} \sum_c \frac{u_c u_c^\top}{N^2 (1 - w_c)^2}, \quad
           u_c = \sum_{i \in c} (x_i - \bar x), \qquad \nu = \frac{1}{\sum_c w_c^2} - 1
 
-the jackknife of clusters (CR3) with their effective number: one large cluster is not hidden among
-small ones. Where clusters are single items each pair has the paired t law of
-``claims.means``. Answers have the four items of the flat prior too, :math:`\tfrac14` of variance
-each.
+the jackknife of clusters (CR3) with their effective number, which one large cluster lowers. With
+single items as clusters each pair has the paired t law of ``claims.means``. For answers the four
+items of the flat prior are added, with variance :math:`\tfrac14` each.
 """
 
 from collections.abc import Sequence
@@ -69,12 +68,12 @@ class StudentLaw:
 
 
 def student_below(away: float, parts: Sequence[tuple[float, float]]) -> float:
-    r"""P(d <= q) of one Student t part or a sum of two, given q less the centre, without draws.
+    r"""P(d <= q) of one Student t part or the sum of two, given q minus the centre.
 
     .. math:: P(d \le q) = E\, \Phi\Big((q - \bar d) \Big/ \sqrt{\textstyle\sum_k v_k \nu_k /
               \chi^2_{\nu_k}}\Big)
 
-    Without any spread equal methods stay a toss-up.
+    Without any spread equal methods have probability 1/2.
 
     Examples
     --------
@@ -93,7 +92,7 @@ def student_below(away: float, parts: Sequence[tuple[float, float]]) -> float:
 
 
 def student_law(data: Outcomes, prior: float = PRIOR_ITEMS) -> StudentLaw:
-    """Law of the methods' scores, no answer missing; answers have so many items of the prior."""
+    """Law of the methods' scores without missing answers; ``prior`` items are for answers only."""
     means, n = data.scores, data.n_items
     tasks, alone = data.tasks is not None, data.clusters is None
     if data.new != "items" if data.is_answers else tasks and alone:
@@ -127,7 +126,7 @@ def student_law(data: Outcomes, prior: float = PRIOR_ITEMS) -> StudentLaw:
 
 
 def _known_covariance(data: Outcomes) -> FloatArray:
-    """Covariance of the scores that an average has; of few tasks pairs borrow from all pairs."""
+    """Covariance of the scores of an average; with few tasks, shrunk to typical pairs."""
     if data.new != "tasks" or not data.is_answers:
         return data.covariance
     covariance = with_typical_pairs(data.covariance, data.average.freedom)
@@ -143,18 +142,10 @@ def _known_covariance(data: Outcomes) -> FloatArray:
 def smoothed_covariance(
     values: FloatArray, tasks: IntArray, weights: FloatArray, prior: float = PRIOR_ITEMS
 ) -> FloatArray:
-    """Covariance of averages over tasks without clusters, (m, m), of which no difference is 0.
+    """Covariance (m, m) of averages over tasks without clusters; no difference has variance 0.
 
-    Every product of two entries is treated as the square of one in ``data.averages.averaged``, with
-    the items of the flat prior in place of one, a quarter of variance each; the variance of a
-    difference is then that of the answers' differences, smoothed in the same way.
-
-    Examples
-    --------
-    >>> answers = np.array([[1.0, 1], [1, 0], [0, 1], [1, 1]])
-    >>> covariance = smoothed_covariance(answers, np.array([0, 0, 1, 1]), np.array([0.5, 0.5]))
-    >>> bool(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1] > 0)
-    True
+    Products of two entries are treated as the square of one in ``data.averages.averaged``, with the
+    ``prior`` items in place of one, of variance 1/4 each.
     """
     means, sizes = group_means(values, tasks), np.bincount(tasks).astype(float)[:, None]
     of_spread, of_distance, kish = shrinkage(sizes, weights[:, None])
@@ -188,10 +179,9 @@ def remarks_on(law: StudentLaw, data: Outcomes) -> list[str]:
 
 
 def with_typical_pairs(covariance: FloatArray, freedom: float) -> FloatArray:
-    """Covariance of few degrees of freedom, to which two of the typical covariance are added.
+    """Covariance of few degrees of freedom, averaged with two of the typical covariance.
 
-    The typical one has the mean variance and the mean covariance, and so the mean variance of a
-    difference; the degrees of freedom of a Student law stay as they are.
+    The typical one has the mean variance and the mean covariance.
 
     Examples
     --------

@@ -1,19 +1,19 @@
 r"""Anchors: entries whose skill is known show the shift that all scores of a board share.
 
-An anchor's standardised residual is its score less its known skill, in standard errors,
+The residual of an anchor is its score minus its known skill, in standard errors,
 
 .. math:: e_a = \lambda_a z + \sqrt{1 - \lambda_a^2}\, \epsilon_a, \quad
           \lambda_a = \rho\, e^{-0.3\, |\mathrm{logit}\,\theta_a - \mathrm{logit}\,y_{max}|}
 
-with the shift z, which it shares with the leaders the less, the further it is from them. With W the
-covariance of the residuals, z given them is normal with mean :math:`\lambda' W^{-1} e` and variance
+with the shift z; the loading falls with the distance from the leaders. With W the covariance of the
+residuals, z given them is normal with mean :math:`\lambda' W^{-1} e` and variance
 :math:`1 - \lambda' W^{-1} \lambda` at each rho, which keeps its prior. From answers every
-entry has correlations :math:`R_{ja}` of its own with the anchors: its score moves by
+entry has its own correlations :math:`R_{ja}` with the anchors: its score moves by
 :math:`R_{ja} W^{-1} e` standard errors, and :math:`V_j = 1 - R_{ja} W^{-1} R_{aj}` of its variance
 is left.
 
-Each anchor is from another population with probability .1; then its residual has a variance of 9
-more. Sums over who that may be are kept as their mean and variance.
+Each anchor is *stray*, from another population, with probability 0.1; its residual then has a
+variance larger by 9. The mixture over sets of strays is reduced to its mean and variance.
 ``tests/leaderboard/test_anchors.py`` compares with linear algebra and simulated boards,
 ``tests/calibration/anchors.py`` judges boards of real classifiers.
 """
@@ -50,7 +50,7 @@ _USUAL_RHO = 0.69
 
 
 def residuals(law: ScoreLaw, anchors: Anchors) -> tuple[FloatArray, FloatArray]:
-    """Standardised residuals of anchors, and standard errors of their scores, (q,) each."""
+    """Residuals of anchors in standard errors, and the standard errors, (q,) each."""
     skill, ratio = law.inside(anchors.skill), anchors.ratio
     if anchors.influence is not None:  # the errors that items show
         shown = np.linalg.norm(anchors.influence, axis=0)
@@ -64,7 +64,7 @@ def residuals(law: ScoreLaw, anchors: Anchors) -> tuple[FloatArray, FloatArray]:
 
 
 def distances(law: ScoreLaw, skills: FloatArray, others: Any) -> FloatArray:
-    """Distances of skills in log odds; 0 of scores that have none."""
+    """Distances of skills in log odds; 0 for scores without log odds."""
     if law.prior_scale is not None:
         return np.zeros(np.broadcast_shapes(skills.shape, np.shape(others)))
     return np.abs(logit(law.inside(skills)) - logit(law.inside(np.asarray(others))))
@@ -73,22 +73,10 @@ def distances(law: ScoreLaw, skills: FloatArray, others: Any) -> FloatArray:
 def explain(
     anchors: Anchors, law: ScoreLaw, cross: FloatArray, corr: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Errors that anchors predict, the variance that they explain, and weights of the anchors.
+    """Mean and explained variance of errors given the anchors, (..., k), and weights (..., k, q).
 
-    Parameters
-    ----------
-    anchors : Anchors
-    law : ScoreLaw
-    cross : ndarray, shape (..., k, q)
-        Correlations of errors on the items of the board with those of the anchors.
-    corr : ndarray, shape (..., q, q)
-        Correlations of the anchors, whatever their diagonal.
-
-    Returns
-    -------
-    mean, explained : ndarray, shape (..., k)
-    weight : ndarray, shape (..., k, q)
-        The mean is their product with the residuals.
+    From the correlations of the errors with those of the anchors, (..., k, q), and of the anchors,
+    (..., q, q), whose diagonal is not read. Weights times residuals are the mean.
     """
     residual, error = residuals(law, anchors)
     strays, log_prior = stray_sets(residual.size)
@@ -107,13 +95,9 @@ def explain(
 def as_known(
     anchors: Anchors, law: ScoreLaw, error: FloatArray, cross: Any, corr: Any
 ) -> tuple[Any, Any]:
-    """Covariances of residuals with scores, and of residuals, whose skills are known with errors.
-
-    From correlations of scores (..., q) and, whatever their diagonal, (..., q, q), for standard
-    errors (q,) of scores.
-    """
+    """Correlations as in ``explain``, with the errors of the known skills."""
     alone = np.eye(error.size)
-    part = np.where(anchors.contains, anchors.share, 0.0)  # of the luck that both have
+    part = np.where(anchors.contains, anchors.share, 0.0)  # of the luck that skill and score share
     both = anchors.contains[:, None] == anchors.contains
     known = np.where(both, np.minimum(anchors.share[:, None], anchors.share), 0.0)
     offset = anchors.offset / error
@@ -124,14 +108,14 @@ def as_known(
 
 
 def loadings_at(rho: Any, law: ScoreLaw, board: Leaderboard) -> Any:
-    """Loadings of anchors at rho, less the further they are from the best score, (..., q)."""
+    """Loadings of anchors at rho, (..., q)."""
     return rho * np.exp(-_FALL * distances(law, board.anchors.skill, board.maximum))
 
 
 def stray_sets(count: int) -> tuple[FloatArray, FloatArray]:
     """Variances that sets of strays add to residuals, (S, q), and log priors of the sets, (S,).
 
-    Only few strays at a time where there are many anchors.
+    With many anchors only a few are stray at a time.
     """
     sets: list[tuple[int, ...]] = []
     for size in range(count + 1):
@@ -171,16 +155,9 @@ def left_correlation(prior: CorrelationPrior, explained: float) -> CorrelationPr
 def pull_of_items(
     data: Outcomes, law: ScoreLaw, leaders: IntArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Errors of the scores of answers (m,) given their anchors.
+    """How many standard errors each score is too high, and what anchors leave of its error.
 
-    Returns
-    -------
-    moved : ndarray, shape (m,)
-        By how many standard errors each score is too high.
-    left : ndarray, shape (m,)
-        Standard deviation that is left of each error, over that before.
-    influence : ndarray, shape (C, m)
-        Influence of the items that anchors leave unexplained.
+    The latter as a ratio of standard deviations, (m,), and as influence of items, (C, m).
     """
     corr, m, influence = correlations(data, law, leaders), data.scores.size, data.average.influence
     mean, explained, weight = explain(data.anchors, law, corr[:m], corr[m:])
@@ -191,9 +168,8 @@ def pull_of_items(
 def correlations(data: Outcomes, law: ScoreLaw, leaders: IntArray) -> FloatArray:
     """Correlations of entries and of anchors with the anchors, (m + q, q).
 
-    They are shrunk towards what the distance of two skills says, the more, the fewer mistakes tell
-    them, with weights that are products, so that the matrix of an entry and all anchors stays one
-    of correlations.
+    With few mistakes they are shrunk towards those expected from the distance of two skills. The
+    weights are products, so that the matrix of an entry and all anchors stays positive definite.
     """
     anchors, m = data.anchors, data.scores.size
     unit = _units(np.concatenate([data.average.influence, anchors.influence], axis=1))
@@ -234,8 +210,7 @@ def explain_difference(
 ) -> tuple[float, float]:
     """Error of the difference of two scores given the anchors, and the variance they explain.
 
-    ``covariance`` is that of the scores of the pair, (2, 2). The correlation of the difference with
-    an anchor comes from the influence of items, shrunk towards 0.
+    ``covariance`` of the two scores is (2, 2). Correlations with anchors are shrunk towards 0.
     """
     signs, anchors, of = np.array([1.0, -1.0]), data.anchors, _of_items(data)
     gap = data.average.influence[:, list(pair)] @ signs
@@ -265,21 +240,12 @@ def known_skills(
     variance: FloatArray,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Draws of the skills of some entries, (D, k), with what is known of them.
+    """Draws of the skills of anchors ``which`` that compete, (D, k), given their known skills.
 
-    Parameters
-    ----------
-    anchors : Anchors
-    law : ScoreLaw
-    which : ndarray of int, shape (k,)
-        Numbers of the entries among the anchors.
-    skill : ndarray, shape (D, k)
-        Draws given the shift, but not what is known of them. From items that has moved the scores,
-        and may be a stray's; the smaller its error, the more of the draws take it as it is.
-    variance : ndarray, shape (k,)
-        Variance of these draws given the shift: they move towards noisy copies of what is known (a
-        perturbed observation of the ensemble Kalman filter).
-    rng : Generator
+    ``skill`` and ``variance`` (k,) are draws given the shift alone. They move towards noisy copies
+    of the known skills (perturbed observations of the ensemble Kalman filter). From items the known
+    skills have moved the scores already: a share of the draws, larger for smaller errors, becomes
+    the known skill.
     """
     sd = law.errors_at(law.inside(anchors.skill[which]))
     error = np.hypot(anchors.error[which], anchors.share[which] ** 0.5 * sd)
@@ -294,10 +260,7 @@ def known_skills(
 
 
 def without_luck(skills: Sequence[Skill], data: Outcomes) -> list[Skill]:
-    """Skills of classifiers by themselves, without the shared error that anchors show.
-
-    Correct answers count as those of more items, by the variance that is left.
-    """
+    """Skills of classifiers by themselves, without the error that anchors explain."""
     if data.anchors is None:
         return list(skills)
     found, (errors, shares, _) = [], pull_of_items(data, *_of_items(data))
@@ -326,10 +289,7 @@ def notes_of_anchors(data: Leaderboard | Outcomes) -> tuple[list[str], list[str]
 
 
 def disagreement(data: Leaderboard | Outcomes) -> tuple[float, str]:
-    """p-value of scores as far from the known skills as those of the anchors, and a sentence.
-
-    A chi-square of the residuals of the anchors, given their correlations.
-    """
+    """p-value of the chi-square of the anchors' residuals, and a sentence."""
     anchors = data.anchors
     if isinstance(data, Outcomes):
         law, leaders = _of_items(data)

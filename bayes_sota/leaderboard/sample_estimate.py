@@ -28,6 +28,7 @@ from bayes_sota.core.parallel import run_each
 from bayes_sota.core.priors import FixedCorrelation, MaximumPriors, PairedPriors, Priors, TriesPrior
 from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import FloatArray, Groups, Seed
+from bayes_sota.data.known import KnownSkills, with_known
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.data.outcomes import Outcomes
@@ -64,6 +65,7 @@ def estimate_sota(
     chains: int | None = None,
     random_seed: Seed = DEFAULT_SEED,
     reference_skill: float | None = None,
+    known: KnownSkills | None = None,
     groups: Groups = "all",
     cores: int | None = None,
     progressbar: bool | None = None,
@@ -101,6 +103,9 @@ def estimate_sota(
         The same seed gives the same draws whatever ``cores``.
     reference_skill : float, optional
         theta0, of boards whose maximum alone is known; default each board's observed maximum.
+    known : mapping of str to Known, float or str, or path, optional
+        Entries whose skill is known, which show how easy the items are; ``with_known`` has more
+        options.
     groups : {"all", "estimands"}
         "estimands" leaves out the groups that only checks of the model need (replicated scores,
         prior, log likelihood, log prior), which takes a second less on a large board. All else
@@ -152,13 +157,14 @@ def estimate(
 ) -> tuple[xr.DataTree, BoardPosterior | None, Any]:
     """Result of ``estimate_sota``, draws where more than the best is known, and the priors."""
     chosen = (estimate_sota.__kwdefaults__ or {}) | options
-    method, how = chosen.pop("method"), {k: chosen.pop(k) for k in ("cores", "progressbar")}
+    method, known = chosen.pop("method"), chosen.pop("known")
+    how = {k: chosen.pop(k) for k in ("cores", "progressbar")}
     if isinstance(board, PairedBoards):
         check_choice("method", method or "auto", Literal["auto", "exact"])
         taken = {name: chosen.pop(name) for name in _OF_PAIRS}
         refuse_unused("two boards of the same teams", chosen)
-        return estimate_paired(board, **taken), None, None
-    boards: Any = _boards(board)
+        return estimate_paired(with_known(board, known), **taken), None, None
+    boards: Any = _boards(board, known)
     whole = isinstance(boards[0], Leaderboard | Outcomes)
     theta0 = {"reference_skill": chosen["reference_skill"]}
 
@@ -193,8 +199,8 @@ def estimate(
     return tree, None, spec.priors
 
 
-def _boards(board: Any) -> tuple[Data, ...]:
-    """Whole board, or boards of which the maximum counts."""
+def _boards(board: Any, known: KnownSkills | None) -> tuple[Data, ...]:
+    """Whole board with its anchors, or boards of which the maximum counts."""
     boards = (board,) if isinstance(board, BestScore | Outcomes) else board
     if not isinstance(boards, list | tuple) or not boards:
         fix = "bs.read_leaderboard(path, n_test=1000) makes one of a file or a data frame"
@@ -202,7 +208,7 @@ def _boards(board: Any) -> tuple[Data, ...]:
     if len(boards) > 1 and any(isinstance(b, Leaderboard | Outcomes) for b in boards):
         fix = "give board.maximum_only() of each, or one board with its scores"
         raise InputError("several boards are read by their maxima only", fix=fix)
-    return tuple(boards)
+    return tuple(with_known(one, known) for one in boards)
 
 
 def estimate_many(

@@ -23,6 +23,7 @@ from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import error_of_mean, frame_of, summarize_draws
 from bayes_sota.core.tables import SOFTWARE, Report, table_of
 from bayes_sota.core.types import IntArray
+from bayes_sota.data.known import KnownSkills, with_known
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import ABOUT, Outcomes
 from bayes_sota.leaderboard import summary_words as words
@@ -56,6 +57,7 @@ _TIERS = (
 def board_table(
     data: Leaderboard | Outcomes,
     *,
+    known: KnownSkills | None = None,
     priors: Priors | BoardPriors | None = None,
     model: Model = None,
     domain: str | None = None,
@@ -73,6 +75,8 @@ def board_table(
     Parameters
     ----------
     data : Leaderboard or Outcomes
+    known : mapping of str to Known, float or str, or path, optional
+        As in ``estimate_sota``.
     priors : Priors, optional
         Not together with ``model``.
     model : ModelSpecification or name, optional
@@ -111,6 +115,7 @@ def board_table(
     DRAWS.check(draws, "draws")
     if not isinstance(data, Leaderboard | Outcomes):
         raise InputError("the scores of all entries, or their answers, are needed")
+    data = with_known(data, known)
     board = words.board_of(data)
     spec = chosen_model(model, "leaderboard", priors, domain=domain, field=field, data=board)
 

@@ -16,6 +16,7 @@ from bayes_sota.core.parallel import shown_progress
 from bayes_sota.core.priors import Priors
 from bayes_sota.core.tables import SOFTWARE, Report, Table, table_of
 from bayes_sota.core.text import as_score, decimals_of, shown_name, span, steady_decimals
+from bayes_sota.data.known import with_known
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.outcomes import ABOUT, Outcomes
 from bayes_sota.leaderboard import summary_words as words
@@ -80,8 +81,9 @@ def report_sota(
     >>> report.tables[0].rows[0][:4]
     ['theta_sota', '0.969', '0.012', '0.941 to 0.988']
     """
-    boards: tuple[Any, ...] = data if isinstance(data, tuple) else (data,)
-    tree, found, priors = estimate(data, **settings)
+    known, given = settings.pop("known", None), data if isinstance(data, tuple) else (data,)
+    boards: tuple[Any, ...] = tuple(with_known(board, known) for board in given)
+    tree, found, priors = estimate(boards, **settings)
     rows: list[dict[str, Any]] = []
     if sensitivity and isinstance(boards[0], BestScore):
         theta0 = settings.get("reference_skill")

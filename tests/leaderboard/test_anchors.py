@@ -53,7 +53,6 @@ def no_strays(monkeypatch):
         ("0.7613±0.002", Known(0.7613, se=0.002)),
         ("76% +- 1%", Known(0.76, se=0.01)),
         ("76% +/- 1", Known(0.76, se=0.01)),
-        ("0.76±1%", Known(0.76, se=0.01)),
         ("0.7613/50,000", Known(0.7613, n_test=50_000)),
         ("-1.5", Known(-1.5)),
     ],
@@ -78,7 +77,8 @@ HOLES = bs.Outcomes(np.where(np.eye(20, 3), np.nan, np.arange(20)[:, None] > 5),
         (BOARD, {"aa": 0.9}, {}, 'no entry is called "aa"; did you mean "a"?'),
         (BOARD, {"a": 1.2}, {}, 'the skill of "a" must be'),
         (BOARD, {"a": "ninety"}, {}, "a known skill is written 0.7613"),
-        (BOARD, {"a": Known(0.9, se=0.0, n_test=100)}, {}, "fewer items than the board has"),
+        (BOARD, {"a": "0.76±1%"}, {}, "a known skill is written 0.7613"),
+        (BOARD.maximum_only(), {"a": 0.9}, {}, "it needs a score on these items too"),
         (BOARD, dict.fromkeys("abcdefg", 0.9), {}, "nothing to estimate"),
         (BOARD, {"a": 0.9}, {"only": ["b"]}, "if its skill is given"),
         (BOARD, {"a": "0.9±-1"}, {}, "standard error of a known skill"),
@@ -268,7 +268,7 @@ def test_a_skill_changes_smoothly_with_the_error_of_what_is_known():
 
 def test_boards_of_an_anchor_near_1_are_replicated():
     board = bs.Leaderboard([1.0, 0.97, 0.93, 1.0], n_test=30, names=list("abcd"))
-    tree = bs.estimate_sota(with_known(board, {"d": Known(0.999, se=0.001)}), random_seed=1)
+    tree = bs.estimate_sota(board, known={"d": Known(0.999, se=0.001)}, random_seed=1)
     for group in ("posterior_predictive", "prior_predictive"):
         assert np.isfinite(tree[group]["score"]).all()
 
