@@ -24,6 +24,7 @@ from bayes_sota.data.tidy import Tidy
 _METRICS = ("auc", "mean", "rmse")
 _RUNS = ("run", "iteration", "fold")
 _MOST_SLIPS = 0.1  # of the cells of answers
+_MOST_LOST = 0.05  # of the items, by an entry: others may be easier
 _UNLIKELY = 0.001  # that independent runs differ so much
 
 
@@ -125,6 +126,8 @@ def outcomes_of(
     of = {role: _of_items(tidy, role) for role in ("task", "cluster", "label")}
     if len(set(of["task"])) == 1 or (not are_answers and of["label"]):
         of["task"] = []
+    if len(set(of["cluster"])) == len(items) and "cluster" not in tidy.asked:
+        of["cluster"] = []
     notes = [tidy.sentence, *tidy.notes, *_notes_on_runs(tidy, counts)]
     if tidy.origin or tidy.n_files > 1 or not are_answers or of["task"] or counts.max() > 1:
         there, tasks = counts > 0, set(of["task"])
@@ -132,13 +135,14 @@ def outcomes_of(
         values, counts, items = values[kept], counts[kept], list(compress(items, kept))
         of = {role: list(compress(labels, kept)) for role, labels in of.items()}
         if not kept.all():
-            fewest = quoted(names[int(np.argmin(there.sum(axis=0)))])
+            shares = there.mean(axis=0)
+            fewest = quoted(names[int(np.argmin(shares))])
             lost = f"{np.sum(~kept)} of {counted(kept.size, 'item')} without a score of each entry"
             notes.append(f"left out {lost}; {fewest} has scores on the fewest")
             if gone := sorted(tasks.difference(of["task"])):
                 notes[-1] += f"; no item is left of task {listed(gone)}"
-            if len(items) < 2 or gone:
-                fix = "name the same items alike, or leave entries or tasks out with {option}"
+            if len(items) < 2 or gone or shares.min() < 1 - _MOST_LOST:
+                fix = "evaluate all on the same items, or leave entries, tasks or items out with {option}"
                 raise tidy.error(notes[-1], "leave_out", fix)
     task, cluster, label = of.values()
     known: dict[str, Any] = {"names": names, "items": items, "tasks": task or None}

@@ -241,11 +241,16 @@ def melt(table: Table, layout: Layout) -> Tidy:
     spreads = [name for name in headings if words.is_spread(name)]
     if words.is_spread(roles.get("se", "")):
         notes.append(f"{quoted(roles['se'])} speaks of SDs, and is taken as standard errors")
-    if spreads and not np.isnan(errors).all():
+    what = "numbers after ± or in parentheses"
+    if np.isnan(errors).all():
+        pass
+    elif "se" in numbers:
+        notes.append(f"{what} are not used, as standard errors have a column")
+    elif spreads:
         notes.append(f"{quoted(spreads[0])} speaks of SDs (not used); se would be SD / sqrt(n)")
-    elif not np.isnan(errors).all():
+    else:
         numbers["se"] = errors
-        notes.append("numbers after ± or in parentheses are taken as standard errors, not SDs")
+        notes.append(f"{what} are taken as standard errors, not as SDs over cases or seeds")
         if layout.kind == "board" and (cases := [c for c in columns if is_of_cases(c)]):
             what = f"{quoted(cases[0])} has ± numbers that may be SDs over cases or standard errors"
             fix = "write standard errors (SD / sqrt(n) of n cases) in a column se, or compare two "
