@@ -33,6 +33,7 @@ type Trial = tuple[Callable[[], Any], dict[str, str]]  # a reader, and questions
 
 # What a user has to fill in for scores, and for accuracies, with a value to try.
 _UNKNOWN = (" --standard-error S", {"standard_error": 0.01}), (" --n-test N", {"n_test": 10**6})
+_PLACES = {"N": "the number of test items", "S": "the standard error of one score"}
 _MARGIN = 0.02
 _OF_LOGS = ("model", "task", "metric")
 _OF_TABLES = ("entry", "task", "run", "metric")
@@ -81,6 +82,8 @@ def inspect(file: Path, reading: dict[str, Any], metric: str | None) -> Answer:
         f"{counted(len(of), role, PLURALS.get(role))}: {listed(of)}." for role, of in names.items()
     ]
     counts += ["No command can use this file as it is."] * (not commands)
+    typed = " ".join(of["command"] for of in commands) + " "
+    counts += [f"Write {what} for {of}." for of, what in _PLACES.items() if f" {of} " in typed]
     report = list_report(
         "commands",
         commands,

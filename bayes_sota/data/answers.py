@@ -122,6 +122,8 @@ def outcomes_of(
         problem = "holds scores of folds, whose training sets overlap: bayes-sota cv judge reads it"
         raise tidy.error(problem, "unit", "to count folds as items, name their column: {option}")
     tidy, are_answers = _checked(tidy, metric)
+    if metric == "accuracy" and not are_answers:
+        raise tidy.error("scores of items are numbers, not answers", "metric", "give metric mean")
     values, counts, items, names = _averaged(tidy)
     of = {role: _of_items(tidy, role) for role in ("task", "cluster", "label")}
     if len(set(of["task"])) == 1 or (not are_answers and of["label"]):

@@ -9,10 +9,12 @@ stands in columns ``doc.KEY`` or ``metadata.KEY`` (``tests/data/test_logs.py``).
 Leaderboards downloaded from Kaggle have several rows per team.
 """
 
+import json
 import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -127,6 +129,9 @@ def _rows_of_samples(samples: Placed, path: Path, name: str) -> Iterator[Row]:
     about: Row = {"folder": str(folder / name), "run": "1"}
     if match:
         about = {"folder": str(folder), "task": match["task"], "run": match["time"]}
+        with suppress(OSError, ValueError, AttributeError):  # there need be no results beside it
+            results = json.loads(path.with_name(f"results_{match['time']}.json").read_bytes())
+            about["n_shot"] = _object(results, "n-shot").get(match["task"])
     _, first = samples[0]
     metrics = [one for one in first if one not in _NO_METRICS and formats.is_number(first[one])]
     if not metrics:  # of a corpus, such as BLEU
@@ -148,6 +153,7 @@ def _rows_of_results(log: Mapping[str, Any], name: str) -> Iterator[Row]:
         part, higher = _object(results, task), _object(_object(log, "higher_is_better"), task)
         row: Row = {"line": f"task {quoted(task)}", "model": model, "task": task}
         row |= {"n": _object(_object(log, "n-samples"), task).get("effective")}
+        row["n_shot"] = _object(log, "n-shot").get(task)
         for title, number in part.items():
             word, comma, which = title.partition(",")
             if comma and not word.endswith("_stderr") and formats.is_number(number):
@@ -216,11 +222,25 @@ def choose_metric(table: Table, metric: str | None) -> Table:
     notes = [f"scores are {listed(used)}; there are also {listed(others)}"] * bool(others)
     if bare := dict.fromkeys(task for task in tasks if task not in chosen):
         notes.append(f"left out tasks without scores of single items: {listed(bare)}")
-    found = table.take(kept, *notes)
+    found = table.take(kept)
     columns = found.columns | {"metric": [chosen.get(tasks[row], "") for row in kept]}
     columns.pop("doc_hash", None)
+    notes += _notes_on_shots(columns["model"], _tasks_of(found), columns.pop("n_shot", ()))
     filled = {name: of for name, of in columns.items() if any(cell is not None for cell in of)}
-    return replace(found, columns=filled)
+    return replace(found, columns=filled, notes=(*table.notes, *notes))
+
+
+def _notes_on_shots(models: list[Any], tasks: list[str], shots: Sequence[Any]) -> Iterator[str]:
+    """Note on the first task whose prompts hold different numbers of examples."""
+    known: dict[str, dict[Any, Any]] = {}
+    for model, task, number in zip(models, tasks, shots, strict=False):
+        if number is not None:
+            known.setdefault(task, {}).setdefault(number, model)
+    for task, found in known.items():
+        if len(found) > 1:
+            each = ", ".join(f"{quoted(of)} is {number}-shot" for number, of in found.items())
+            yield f"task {quoted(task)} has different prompts: {each}"
+            return
 
 
 def metrics_of_tasks(table: Table, metric: str | None) -> dict[str, list[str]]:

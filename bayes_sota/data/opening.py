@@ -64,7 +64,8 @@ def _below_each_other(tables: Sequence[Table]) -> Table:
         return tables[0]
     origins = sorted({table.origin or "table" for table in tables})
     if len(origins) > 1:
-        raise InputError(f"only files of one format can be joined; these are {listed(origins)}")
+        problem = f"only files of one format can be joined; these are {listed(origins)}"
+        raise InputError(problem, fix="name the folder, or the files, of one")
     titles = dict.fromkeys(name for table in tables for name in table.columns)
     cells = [{name: of.columns.get(name, [None] * len(of)) for name in titles} for of in tables]
     return replace(
@@ -89,8 +90,8 @@ def _opened(source: Any) -> Table:
         return _table_of_frame(source, where=where, name="table")
     except Exception as error:
         reason = " ".join(str(getattr(error, "strerror", None) or error).split())
-        extras = "pip install 'bayes-sota[excel]' 'bayes-sota[parquet]'"
-        fix = extras if isinstance(error, ImportError) else ""
+        extra = "parquet" if "pyarrow" in reason else "excel"
+        fix = f"pip install 'bayes-sota[{extra}]'" if isinstance(error, ImportError) else ""
         problem = InputError(f"cannot be read ({reason})", fix=fix)
         raised = error if isinstance(error, InputError) else problem
         raised.where, raised.is_unreadable = raised.where or where, True

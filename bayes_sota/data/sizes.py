@@ -266,6 +266,8 @@ def find_rounding(
     if 2 * wrong.size >= sizes.size:
         of, n = right[wrong[0]], sizes[wrong[0]]
         ends = f"{np.floor(of):.0f}/{n} and {np.ceil(of):.0f}/{n}"
-        raise ImpossibleAccuracyError(f"{problem}: {of / n:g} lies between {ends}")
+        problem += f": {of / n:g} lies between {ends}"
+        fix = "give the right {option}, or infer where scores have enough digits"
+        raise ImpossibleAccuracyError(problem, parameter="n_test", fix=fix)
     bounds[wrong] = np.rint(right)[wrong, None].astype(np.int64)
     return how, bounds, (f"{problem}: the nearest is taken",)
