@@ -1,7 +1,7 @@
 """Answers and numbers of models for items, from tables and logs.
 
 Scores are answers where each is right, wrong or a share of right runs, else numbers.
-``tests/data/right.json`` has the shapes, ``tests/data/test_answers.py`` pivots by pandas.
+``tests/data/test_answers.py`` pivots by pandas.
 """
 
 from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ def read_outcomes(
         lm-evaluation-harness (samples), inspect_ai and Every Eval Ever, and folders of them.
         Several files are joined on the item; where nothing in them names their models, each is one.
     metric : str, optional
-        Which of several metrics or scorers of a log, or columns of a table, counts ("f1",
+        Which metric or scorer of a log, or column of a table, counts ("f1",
         "exact_match,strict-match", of several tasks "acc_norm+f1"); or what numbers are made into,
         "auc", "mean" or "rmse"; or pass@K and pass^K of several runs.
         Default: the usual one; "auc" beside labels, else "mean".
@@ -68,7 +68,8 @@ def read_outcomes(
     Raises
     ------
     InputError
-        A file that is none of these, a cell that is wrong, items that repeat or do not match.
+        A file that is none of these, a wrong cell, items that repeat, or an entry without scores on
+        more than 5 % of the items.
 
     Examples
     --------
@@ -99,14 +100,7 @@ def scores_of_items(
 
 
 def read_weights(source: Any) -> dict[str, float]:
-    """Weights of tasks, from a table with a column of tasks and one of weights.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> read_weights(pd.DataFrame({"task": ["law", "art"], "weight": [2, 1]}))
-    {'law': 2.0, 'art': 1.0}
-    """
+    """Weights of tasks, from a table with a column of tasks and one of weights."""
     table = read_table(source)
     names = table.names(next(iter(table.columns))).tolist()
     if len(table.columns) != 2 or len(set(names)) < len(names):
@@ -144,7 +138,7 @@ def outcomes_of(
             if gone := sorted(tasks.difference(of["task"])):
                 notes[-1] += f"; no item is left of task {listed(gone)}"
             if len(items) < 2 or gone or shares.min() < 1 - _MOST_LOST:
-                fix = "evaluate all on the same items, or leave entries, tasks or items out with {option}"
+                fix = "evaluate all on the same items, or drop entries, tasks or items: {option}"
                 raise tidy.error(notes[-1], "leave_out", fix)
     task, cluster, label = of.values()
     known: dict[str, Any] = {"names": names, "items": items, "tasks": task or None}
@@ -222,8 +216,8 @@ def _averaged(tidy: Tidy) -> tuple[FloatArray, IntArray, list[str], list[str]]:
 def _notes_on_runs(tidy: Tidy, counts: IntArray) -> Iterator[str]:
     """Note where the runs of an entry differ by more than their items explain.
 
-    The deviations of a run from the means of its cells (item and entry), summed, squared and
-    divided by their variance, are chi-squared if items deviate independently.
+    The deviations of a run from the means of its cells, summed, squared and divided by their
+    variance, are chi-squared if items deviate independently.
     """
     from scipy.special import chdtrc
 

@@ -1,12 +1,9 @@
 """Logs of evaluation tools become tables whose columns have the usual names.
 
-lm-evaluation-harness writes samples (a line per document, or per document and filter) and results
-(scores per task); inspect_ai a JSON file, or an archive ``.eval`` with a file per sample; Every
-Eval Ever a line per sample of any model and task. A row is a score of a model by one metric on an
-item, or a task; ``choose_metric`` keeps one metric of each task. What else a log says of an item
-stands in columns ``doc.KEY`` or ``metadata.KEY`` (``tests/data/test_logs.py``).
-
-Leaderboards downloaded from Kaggle have several rows per team.
+lm-evaluation-harness writes samples (a line per document and filter) and results (scores per task);
+inspect_ai a JSON file, or an archive ``.eval``; Every Eval Ever a line per sample of any model and
+task. A row is a score of a model by one metric on an item, or a task; what else a log says of an
+item stands in columns ``doc.KEY`` or ``metadata.KEY`` (``tests/data/test_logs.py``).
 """
 
 import json
@@ -59,17 +56,7 @@ def files_in(folder: Path) -> list[Path]:
 def rows_of_log(
     value: Any, places: Sequence[str], path: Path, name: str
 ) -> tuple[list[formats.Row], str]:
-    """Rows of parsed JSON, and the tool that wrote it; no tool where it is something else.
-
-    Parameters
-    ----------
-    value : parsed JSON
-    places : sequence of str
-        Lines of JSON lines, else empty.
-    path : Path
-    name : str
-        Name of the model where nothing else gives it.
-    """
+    """Rows of parsed JSON, and the tool that wrote it, or ""; ``name`` is the default model."""
     samples = value if isinstance(value, list) else [value]
     first = samples[0] if samples and isinstance(samples[0], dict) else {}
     log = first if value is first else {}
@@ -103,7 +90,6 @@ def parse_archive(members: Mapping[str, bytes]) -> tuple[Any, list[str]]:
 
 
 def _get(record: Any, key: str, place: str) -> Any:
-    """Value of a key that every record needs."""
     if not isinstance(record, dict) or record.get(key) is None:
         raise InputError(f"needs {quoted(key)}", line=place)
     return record[key]
@@ -179,7 +165,6 @@ def _rows_of_inspect(log: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def _rows_of_records(records: Placed) -> Iterator[Row]:
-    """Row per record: of a sample in an evaluation there is one."""
     for place, record in records:
         model, task, item, evaluation = (_get(record, key, place) for key in _RECORD)
         about = _object(record, "metadata")
@@ -191,14 +176,7 @@ def _rows_of_records(records: Placed) -> Iterator[Row]:
 
 
 def choose_metric(table: Table, metric: str | None) -> Table:
-    """Table of logs with one score of each item and run, by one metric of its task.
-
-    Raises
-    ------
-    InputError
-        No task has the metric, or a model has none that counts; several are equally usual;
-        different documents have one number.
-    """
+    """Table of logs with one score of each item and run, by one metric of its task."""
     tasks = _tasks_of(table)
     _check_documents(table, tasks)
     chosen: dict[str, str] = {}
@@ -246,14 +224,8 @@ def _notes_on_shots(models: list[Any], tasks: list[str], shots: Sequence[Any]) -
 def metrics_of_tasks(table: Table, metric: str | None) -> dict[str, list[str]]:
     """Metrics that may be meant in each task of logs, one but where several are equally usual.
 
-    It is the metric that was asked for ("exact_match,strict-match", "judge.f1"; those of several
-    tasks are joined by "+"); in tasks without it the usual one, or the only one; of results, the
-    first.
-
-    Raises
-    ------
-    InputError
-        No task has the metric.
+    It is the metric that was asked for ("exact_match,strict-match", "judge.f1", joined by "+" for
+    several tasks); in tasks without it the usual one, or the only one; of results, the first.
     """
     pairs = zip(_tasks_of(table), table.columns["metric"], strict=True)
     known: dict[str, list[str]] = {}

@@ -42,11 +42,9 @@ class Observed:
         return digest_of(*(part for name in names for part in (name, known[name])))
 
     def __eq__(self, other: object) -> bool:
-        """Equal where everything that was observed is equal."""
         return type(other) is type(self) and self.data_hash() == other.data_hash()
 
     def __hash__(self) -> int:
-        """Agree with equality."""
         return hash(self.data_hash())
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -56,7 +54,6 @@ class Observed:
         self._set(**{name: value})
 
     def _set(self, **fields: Any) -> Self:
-        """Set fields, arrays read-only."""
         for name, value in fields.items():
             if isinstance(value, np.ndarray):
                 value = value.view()
@@ -90,7 +87,6 @@ class Chosen(Observed):
         return self.submissions is not None and bool(np.any(self.submissions != 1))
 
     def __repr__(self) -> str:
-        """One line, however many entries there are."""
         size = f"n_entries={self.n_entries}, n_test={self.n_test}"
         return f"<{type(self).__name__} {self.name!r}: {size}>"
 
@@ -149,20 +145,16 @@ class PairedBoards(Chosen):
         Submissions behind each team, of which its public score is the best, as in ``Leaderboard``;
         the private score is of the one that was chosen so.
     name : str
-        Label.
     notes : sequence of str
         What a reader dropped.
 
     Attributes
     ----------
     public, private : (m,) array of float
-    names : tuple of str
-    n_test : tuple of int, or None
-    standard_errors : tuple of float, or None
+    n_test, standard_errors : tuple of both boards, or None
     submissions : (m, k) array of float, or None
         Equally likely numbers behind each team: one where all are known.
-    name : str
-    notes : tuple of str
+    names, name, notes
 
     Raises
     ------
@@ -187,7 +179,6 @@ class PairedBoards(Chosen):
     name: str = "paired boards"
 
     def __post_init__(self) -> None:
-        """Check everything."""
         if self.n_test is not None and self.standard_errors is not None:
             raise InputError("give numbers of items or standard errors of the boards, not both")
         given = self.public, self.private
@@ -228,7 +219,6 @@ class PairedBoards(Chosen):
         return self.order(self.public)[0]
 
     def subset(self, names: Sequence[str]) -> Self:
-        """The same boards with some of their teams."""
         rows = [self.names.index(name) for name in names]
         given = {"public": self.public, "private": self.private, "submissions": self.submissions}
         kept = {field: of[rows] for field, of in given.items() if of is not None}
@@ -240,5 +230,4 @@ class PairedBoards(Chosen):
 
 
 def _pair(value: Any, name: str, allowed: Range) -> tuple[Any, ...] | None:
-    """Numbers that are known of both boards, checked."""
     return None if value is None else tuple(checked_numbers(value, BOARDS, name, allowed).tolist())

@@ -24,9 +24,8 @@ def read_table(source: Any, metric: str | None = None) -> Table:
     """Table of a path, a folder of logs, a list of paths or a data frame.
 
     Text with commas, semicolons or tabs, Markdown, JSON and JSON lines, Excel and Parquet; text may
-    be gzipped. Frames of pandas, polars and whatever else narwhals opens. If logs
-    have several metrics, ``metric`` is the score, in the tasks that have it; those of several tasks
-    are joined by "+".
+    be gzipped. ``metric`` is the one of a log that counts; those of several tasks are joined by
+    "+".
     """
     tables = read_all(source, metric)
     if len(tables) > 1:
@@ -43,9 +42,9 @@ def read_all(source: Any, metric: str | None = None) -> list[Table]:
 
 
 def open_all(source: Any) -> list[Table]:
-    """Tables of a source, or of a list of them; those that name their entries are one table.
+    """Tables as in ``read_all``, but that of logs has a row for each metric.
 
-    The table of logs has a row for each metric.
+    Those that name their entries are one table.
     """
     tables = list(map(_opened, source if isinstance(source, list | tuple) else [source]))
     if not tables:
@@ -59,7 +58,7 @@ def open_all(source: Any) -> list[Table]:
 
 
 def _below_each_other(tables: Sequence[Table]) -> Table:
-    """One table of several, which have names for their entries."""
+    """One table of several, with the columns of any of them."""
     if len(tables) == 1:
         return tables[0]
     origins = sorted({table.origin or "table" for table in tables})
@@ -99,7 +98,6 @@ def _opened(source: Any) -> Table:
 
 
 def _table_of_path(path: Path, where: str) -> Table:
-    """Table of a file, or of the logs in a folder; that of a log has a row for each metric."""
     if path.is_dir():
         table = _below_each_other(list(map(_opened, logs.files_in(path))))
         return replace(table, where=where, name=path.resolve().name)
@@ -190,6 +188,5 @@ def _content(path: Path) -> tuple[bytes, str, dict[str, bytes]]:
 
 
 def _check_size(size: int) -> None:
-    """Raise ``InputError`` above the limit."""
     if size > MOST_BYTES:
         raise InputError(f"holds more than {MOST_BYTES:,} bytes")

@@ -1,8 +1,7 @@
 """From a source to one row per score; or to battles of two entries each.
 
-Battles are of a winner and a loser, or have a verdict or numbers of wins beside a pair. Whatever
-the table looks like, each row becomes numbers of battles that its first entry won, that its second
-entry won, and that were tied.
+Battles have a winner and a loser, or a verdict or numbers of wins beside a pair; each row becomes
+numbers of battles that its first entry won, that its second entry won, and that were tied.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,7 +47,7 @@ def read_tidy(
     use : list of str, optional
         Columns that hold scores; the others do not compete.
     leave_out : list of str
-        Columns, entries, tasks or metrics to ignore.
+        Columns, entries, tasks, metrics or items to ignore.
     direction : {"lower", "higher"}, optional
         Which scores are better; needed where a name says that scores are losses.
     **roles : str
@@ -88,7 +87,6 @@ def read_tidy(
 def _scores_of(
     table: Table, use: Sequence[str], direction: Direction, roles: Mapping[str, str]
 ) -> Tidy:
-    """Scores of one table."""
     battles = None if use else _battles_of(table, roles)
     if battles is not None:
         return battles
@@ -156,15 +154,7 @@ def _check_one_scale(tidy: Tidy) -> None:
 
 
 def _are_losses(tidy: Tidy, direction: Direction) -> bool | None:
-    """Direction that the user or the table gives; needed where a name is that of a loss.
-
-    None where the table gives each task its own.
-
-    Raises
-    ------
-    InputError
-        No direction was given, and a name says that lower is better.
-    """
+    """Direction that the user or the table gives, None if by task; else no name may be a loss."""
     if direction not in (None, "lower", "higher"):
         raise tidy.error(f"got {direction!r}", "direction", "give {option}")
     told = {word.lower() in ("false", "0") for word in tidy.labels.get("direction", ()) if word}
@@ -188,7 +178,7 @@ def _are_losses(tidy: Tidy, direction: Direction) -> bool | None:
 
 
 def _battles_of(table: Table, asked: Mapping[str, str]) -> Tidy | None:
-    """Entry, opponent, result (1 won, 0.5 tied, 0 lost) and count of battles; None of scores."""
+    """Battles, with the share that the entry won against its opponent; None of scores."""
     if asked.keys() & {"entry", "unit", "score", "task", "public", "private"}:
         return None
     roles = {role: _named(table, ROLES[role]) for role in _OF_BATTLES}
@@ -223,7 +213,6 @@ def _battles_of(table: Table, asked: Mapping[str, str]) -> Tidy | None:
 
 
 def _named(table: Table, words: Iterable[str]) -> str:
-    """First column whose name is among some words, or ""."""
     return next((name for name in table.columns if key(name) in words), "")
 
 
@@ -287,7 +276,6 @@ def _results(table: Table, pair: list[str], sides: list[str], verdict: str) -> A
 
 
 def _refuse_matrix(table: Table) -> None:
-    """Raise ``InputError`` for a square matrix, whose rows are called like its columns."""
     first = table.first_text()
     entries = sorted(str(cell).strip() for cell in table.columns[first])
     if entries == sorted(table.columns.keys() - {first}) and len(entries) > 1:

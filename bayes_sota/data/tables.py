@@ -97,23 +97,14 @@ def parse_numbers(cells: Sequence[Any]) -> Numbers:
 
 
 def first_seen(values: Sequence[Any]) -> tuple[list[Any], IntArray]:
-    """Different values in order of appearance, and which one each is.
-
-    Examples
-    --------
-    >>> first_seen(["b", "a", "b"])
-    (['b', 'a'], array([0, 1, 0]))
-    """
+    """Different values in order of appearance, and which one each is."""
     places = {value: place for place, value in enumerate(dict.fromkeys(values))}
     return list(places), np.fromiter(map(places.__getitem__, values), np.intp, len(values))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Source:
-    """Place, name and notes of data that were read.
-
-    ``origin`` is the tool that wrote a log, else empty; ``n_files`` how many were read.
-    """
+    """Place, name and notes of data that were read; ``origin``: tool that wrote a log, or ""."""
 
     where: str
     name: str
@@ -123,7 +114,6 @@ class Source:
 
     @property
     def about(self) -> dict[str, Any]:
-        """These fields, by name."""
         return {one.name: getattr(self, one.name) for one in fields(Source)}
 
     def error(self, problem: str, parameter: str = "", fix: str = "", line: str = "") -> InputError:
@@ -144,7 +134,6 @@ class Table(Source):
         return len(self.lines)
 
     def take(self, rows: Sequence[int], *notes: str) -> "Table":
-        """The same table with some of its rows."""
         kept = {name: [cells[i] for i in rows] for name, cells in self.columns.items()}
         lines = [self.lines[i] for i in rows]
         return replace(self, columns=kept, lines=lines, notes=(*self.notes, *notes))
@@ -189,7 +178,7 @@ class Table(Source):
         return any(_BEGINS.match(str(cells[row])) for row in self.parsed(column).bad)
 
     def numbers(self, column: str) -> FloatArray:
-        """Numbers in a column, NaN where a cell is empty."""
+        """Numbers of a column, NaN where a cell is empty; text is an error."""
         return self.printed(column).value
 
     def first_text(self) -> str:
@@ -228,7 +217,6 @@ def _name_of(cell: Any) -> str:
 
 
 def _plain(text: object) -> str:
-    """Text without surrounding spaces; a lone surrogate, which JSON allows, becomes "?"."""
     return str(text).strip().encode("utf-8", "replace").decode("utf-8")
 
 
@@ -269,19 +257,10 @@ type _Names = list[str] | None
 
 
 def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, _Names, _Names]:
-    """Numbers of a frame, an array or nested sequences, with the names of a frame or DataArray.
+    """Numbers of a frame, an array or nested sequences, (n, m), NaN where one is missing or masked.
 
-    Returns
-    -------
-    numbers : (n, m) array
-        NaN where a number is missing or masked.
-    columns, rows : list of str, or None
-        Names of a frame's columns and, of pandas, its rows.
-
-    Raises
-    ------
-    InputError
-        Text, rows of several lengths, or not two dimensions; it begins with ``meaning``.
+    With them names of columns and rows, or None. Anything else raises ``InputError``, which begins
+    with ``meaning``.
     """
     columns = rows = None
     if hasattr(values, "coords") and values.ndim == 2:

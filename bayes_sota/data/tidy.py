@@ -33,16 +33,14 @@ _OF_SCORES = ("score", "metric_score", "probability", "public", "private")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Tidy(Source):
-    """Scores with their labels.
+    """S scores with their labels.
 
     Attributes
     ----------
     layout : str
         board, long, tasks, wide, pair or battles.
-    value : ndarray, shape (S,)
-        Scores; of battles, the share that the entry won against its opponent.
-    texts : list of str
-        Scores with the digits that were typed.
+    value, texts : ndarray, list of str, (S,)
+        Scores, with the digits that were typed; of battles, the share won against the opponent.
     labels : dict of str to ndarray, shape (S,)
         Names by role: entry, unit, task, cluster, run, fold, iteration, opponent, board, label.
     numbers : dict of str to ndarray, shape (S,)
@@ -50,22 +48,13 @@ class Tidy(Source):
     lines : list of str
         Where each score stands.
     titles : list of str
-        Columns that hold the scores.
+        Columns that hold the scores; ``score`` is their one name, if any.
     asked : frozenset of str
         Roles whose columns a user named.
     are_losses : bool or None
         Whether lower is better; None if it is in some rounds only.
-    is_competition : bool
-        Whether the table is a download of a competition.
-    score : str
-        Name of the column or metric that the scores come from, where there is one.
     sentence : str
         Which columns were read, and which were not.
-    notes : tuple of str
-    origin : str
-        Tool that wrote a log, else empty.
-    n_files : int
-        Files that the scores stand in.
     """
 
     layout: str
@@ -116,7 +105,6 @@ class Tidy(Source):
         return first_seen(self.labels[role].tolist())
 
     def take(self, rows: Sequence[int] | NDArray[np.intp], *notes: str) -> "Tidy":
-        """Some of the rows."""
         return replace(
             self,
             value=self.value[rows],
@@ -128,20 +116,7 @@ class Tidy(Source):
         )
 
     def pivot(self, *roles: str, of: Any = None) -> tuple[Any, list[list[str]]]:
-        """Scores by the names of some roles, NaN where there is none.
-
-        Parameters
-        ----------
-        *roles : str
-            Role of each axis.
-        of : ndarray, shape (S,), optional
-            What is placed instead of the scores.
-
-        Raises
-        ------
-        InputError
-            Two scores for one place; both lines are named.
-        """
+        """Scores, or ``of`` (S,), by the names of some roles, NaN where there is none; names."""
         place, axes = self.places(*roles)
         shape = [len(names) for names in axes]
         grid = np.full(shape, np.nan)
@@ -151,10 +126,7 @@ class Tidy(Source):
     def places(self, *roles: str) -> tuple[NDArray[np.intp], list[list[str]]]:
         """Place of each score in the flat grid of some roles, and the names of its axes.
 
-        Raises
-        ------
-        InputError
-            As in ``pivot``.
+        Two scores for one place raise ``InputError``, which names both lines.
         """
         named = [self.names(role) for role in roles]
         shape = [len(names) for names, _ in named]
@@ -190,33 +162,18 @@ def joined(parts: Sequence[Tidy]) -> Tidy:
 
 
 def _common(every: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Concatenated arrays of the roles that all parts have."""
     roles = [role for role in every[0] if all(role in of for of in every)]
     return {role: np.concatenate([of[role] for of in every]) for role in roles}
 
 
 def numbered(names: Iterable[Any]) -> list[int]:
-    """How often each name has occurred so far.
-
-    Examples
-    --------
-    >>> numbered(["a", "b", "a"])
-    [1, 1, 2]
-    """
+    """How often each name has occurred so far: 1, 1, 2 of a, b, a."""
     seen: dict[Any, count[int]] = defaultdict(lambda: count(1))
     return [next(seen[name]) for name in names]
 
 
 def melt(table: Table, layout: Layout) -> Tidy:
-    """Row for each cell of the columns that hold scores, NaN where it is empty.
-
-    On a leaderboard, empty rows are dropped with a note.
-
-    Raises
-    ------
-    InputError
-        Cells that hold no number or no name; up to ten are named at once.
-    """
+    """Row for each cell of the columns that hold scores; a leaderboard has no empty ones."""
     columns, roles = layout.columns, layout.roles
     scores = [table.printed(column) for column in columns]
     value = np.concatenate([numbers.value for numbers in scores]) + 0.0  # which is never -0.0
@@ -309,7 +266,6 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
 
 
 def _describe(table: Table, layout: Layout) -> str:
-    """Sentence that says which columns were read, and which were not."""
     across, number = layout.across, len(layout.columns)
     of = f" of {number} {_plural(across)}" if number > 1 and across != "board" else ""
     read = {_plural(role): [name] for role, name in layout.roles.items() if role not in _OF_SCORES}
