@@ -71,7 +71,10 @@ def load_responses_example(name: str = "digits") -> ResponsesExample:
     (<Outcomes 'digits-test': 250 items x 313 classifiers>, 1247)
     """
     check_choice("name", name, ("digits",))
-    answers = read_outcomes(_HERE / "digits_responses.csv.gz")
+    import pandas as pd
+
+    table = pd.read_csv(_HERE / "digits_responses.csv.xz", index_col=0)
+    answers = read_outcomes(table.T.rename_axis("item"))
     parts = []
     for part in ("test", "held-out"):  # an item is called part/number
         rows = [i for i, item in enumerate(answers.items) if item.startswith(f"{part}/")]
