@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,7 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import counted, digest_of
-from bayes_sota.data import formats
+from bayes_sota.data import tables
 from bayes_sota.data.tables import Table
 from bayes_sota.data.words import is_loss
 
@@ -38,6 +38,7 @@ _RECORD = ("model_id", "evaluation_name", "sample_id", "evaluation")
 _RESULTS = "lm-evaluation-harness results"
 MARKS = frozenset(("header.json", "_journal/start.json"))  # of an archive of inspect_ai
 _RUN = re.compile(r"(seed|run|rep|repeat|trial)s?[-_ =]?\d*|\d{4}-?\d\d-?\d\d.*", re.IGNORECASE)
+_CHECKED = frozenset(("doc_hash", "n_shot"))  # columns that are compared, and then dropped
 _LONGEST = 200  # characters of a name
 
 type Row = dict[str, Any]  # by column; "line" says where it stands
@@ -55,14 +56,14 @@ def files_in(folder: Path) -> list[Path]:
 
 def rows_of_log(
     value: Any, places: Sequence[str], path: Path, name: str
-) -> tuple[list[formats.Row], str]:
+) -> tuple[list[tables.Row], str]:
     """Rows of parsed JSON, and the tool that wrote it, or ""; ``name`` is the default model."""
     samples = value if isinstance(value, list) else [value]
     first = samples[0] if samples and isinstance(samples[0], dict) else {}
     log = first if value is first else {}
     results = _object(log, "results")
     of_samples = first.keys() & _ABOUT_SAMPLES or path.name.startswith("samples_")
-    there = list(zip(places or formats.places_of(samples), samples, strict=True))
+    there = list(zip(places or tables.places_of(samples), samples, strict=True))
     if "version" in log and isinstance(log.get("eval"), dict):
         origin, rows = "inspect_ai", _rows_of_inspect(log)
     elif "doc_id" in first and "model" not in first and of_samples:
@@ -76,7 +77,7 @@ def rows_of_log(
     if not (found := list(rows)):
         raise InputError("has no scores")
     lines = [row.pop("line") for row in found]
-    return formats.rows_of_records(found, lines), origin
+    return tables.rows_of_records(found, lines), origin
 
 
 def parse_archive(members: Mapping[str, bytes]) -> tuple[Any, list[str]]:
@@ -84,8 +85,8 @@ def parse_archive(members: Mapping[str, bytes]) -> tuple[Any, list[str]]:
     if "header.json" not in members:
         raise InputError("the evaluation is not finished (no header.json)")
     names = [name for name in members if name.startswith("samples/") and name.endswith(".json")]
-    texts = [formats.decoded(members[name]) for name in ("header.json", *names)]
-    header, *samples = (formats.parse_json(text)[0] for text in texts)
+    texts = [tables.decoded(members[name]) for name in ("header.json", *names)]
+    header, *samples = (tables.parse_json(text)[0] for text in texts)
     return {"version": "", "eval": {}, **header, "samples": samples}, []
 
 
@@ -119,7 +120,7 @@ def _rows_of_samples(samples: Placed, path: Path, name: str) -> Iterator[Row]:
             results = json.loads(path.with_name(f"results_{match['time']}.json").read_bytes())
             about["n_shot"] = _object(results, "n-shot").get(match["task"])
     _, first = samples[0]
-    metrics = [one for one in first if one not in _NO_METRICS and formats.is_number(first[one])]
+    metrics = [one for one in first if one not in _NO_METRICS and tables.is_number(first[one])]
     if not metrics:  # of a corpus, such as BLEU
         yield about | {"line": samples[0][0], "item": "", "score": None, "metric": ""}
     for place, sample in samples:
@@ -142,7 +143,7 @@ def _rows_of_results(log: Mapping[str, Any], name: str) -> Iterator[Row]:
         row["n_shot"] = _object(log, "n-shot").get(task)
         for title, number in part.items():
             word, comma, which = title.partition(",")
-            if comma and not word.endswith("_stderr") and formats.is_number(number):
+            if comma and not word.endswith("_stderr") and tables.is_number(number):
                 row |= {"score": number, "stderr": part.get(f"{word}_stderr,{which}")}
                 row |= {"higher_is_better": higher.get(word, not is_loss(word))}
                 yield row | {"metric": title.removesuffix(",none")}
@@ -153,7 +154,7 @@ def _rows_of_inspect(log: Mapping[str, Any]) -> Iterator[Row]:
     about, model = log["eval"], _get(log["eval"], "model", "eval")
     samples = log["samples"] if isinstance(log.get("samples"), list) else []
     started = about.get("created") or about.get("run_id") or ""
-    for place, sample in zip(formats.places_of(samples), samples, strict=True):
+    for place, sample in zip(tables.places_of(samples), samples, strict=True):
         row = {"line": place, "model": model, "task": about.get("task")}
         row |= {"item": _get(sample, "id", place)}
         row |= {"run": f"{started} epoch {sample.get('epoch', 1)}"} | _names_in(sample, "metadata")
@@ -178,7 +179,11 @@ def _rows_of_records(records: Placed) -> Iterator[Row]:
 def choose_metric(table: Table, metric: str | None) -> Table:
     """Table of logs with one score of each item and run, by one metric of its task."""
     tasks = _tasks_of(table)
-    _check_documents(table, tasks)
+    items = list(map(str, table.columns.get("item", tasks)))
+    documents = zip(tasks, items, strict=True)
+    if two := _differing(documents, table.columns.get("doc_hash", ())):
+        problem = f"item {quoted(items[two[1]])} is a different document in an earlier row"
+        raise table.bad_cells("doc_hash", two[1:], problem)
     chosen: dict[str, str] = {}
     for task, names in metrics_of_tasks(table, metric).items():
         chosen[task] = names[0]
@@ -200,25 +205,23 @@ def choose_metric(table: Table, metric: str | None) -> Table:
     notes = [f"scores are {listed(used)}; there are also {listed(others)}"] * bool(others)
     if bare := dict.fromkeys(task for task in tasks if task not in chosen):
         notes.append(f"left out tasks without scores of single items: {listed(bare)}")
-    found = table.take(kept)
+    shots = table.columns.get("n_shot", ())
+    if two := _differing(tasks, shots):
+        each = ", ".join(f"{quoted(models[row])} is {shots[row]}-shot" for row in two)
+        notes.append(f"prompts differ in task {quoted(tasks[two[0]])}: {each}")
+    found = table.take(kept, *notes)
     columns = found.columns | {"metric": [chosen.get(tasks[row], "") for row in kept]}
-    columns.pop("doc_hash", None)
-    notes += _notes_on_shots(columns["model"], _tasks_of(found), columns.pop("n_shot", ()))
-    filled = {name: of for name, of in columns.items() if any(cell is not None for cell in of)}
-    return replace(found, columns=filled, notes=(*table.notes, *notes))
+    filled = [name for name, of in columns.items() if any(cell is not None for cell in of)]
+    return replace(found, columns={of: columns[of] for of in filled if of not in _CHECKED})
 
 
-def _notes_on_shots(models: list[Any], tasks: list[str], shots: Sequence[Any]) -> Iterator[str]:
-    """Note on the first task whose prompts hold different numbers of examples."""
-    known: dict[str, dict[Any, Any]] = {}
-    for model, task, number in zip(models, tasks, shots, strict=False):
-        if number is not None:
-            known.setdefault(task, {}).setdefault(number, model)
-    for task, found in known.items():
-        if len(found) > 1:
-            each = ", ".join(f"{quoted(of)} is {number}-shot" for number, of in found.items())
-            yield f"task {quoted(task)} has different prompts: {each}"
-            return
+def _differing(keys: Iterable[Any], values: Sequence[Any]) -> list[int]:
+    """Rows of the first two different values of one key, if there are any."""
+    first = dict[Any, int]()
+    for row, (key, value) in enumerate(zip(keys, values, strict=False)):
+        if value is not None and values[first.setdefault(key, row)] != value:
+            return [first[key], row]
+    return []
 
 
 def metrics_of_tasks(table: Table, metric: str | None) -> dict[str, list[str]]:
@@ -288,16 +291,6 @@ def _models_of(folders: Sequence[Path]) -> dict[str, tuple[str, str]]:
         whole[name] = "/".join(others), " ".join(runs)
         found[name] = "/".join(before or others), " ".join(runs)
     return found if len({*found.values()}) == len(found) else whole
-
-
-def _check_documents(table: Table, tasks: Sequence[str]) -> None:
-    """Raise ``InputError`` where two documents of one task have the same number."""
-    first: dict[tuple[str, str], Any] = {}
-    columns = [table.columns.get(name, ()) for name in ("item", "doc_hash")]
-    for row, (task, item, found) in enumerate(zip(tasks, *columns, strict=False)):
-        if found is not None and first.setdefault((task, str(item)), found) != found:
-            problem = f"item {quoted(item)} is a different document in an earlier row"
-            raise table.bad_cells("doc_hash", [row], problem)
 
 
 def clean(table: Table, score: str, lower_is_better: bool) -> Table:

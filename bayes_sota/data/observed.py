@@ -192,9 +192,7 @@ class PairedBoards(Chosen):
             subjects = [f"the {which} score of {quoted(name)}" for name in names]
             scores = parse_scores(printed, percent=False, bounded=bounded, subjects=subjects).values
             if np.ptp(scores) == 0:
-                raise InputError(
-                    f"every {which} score is the same, so the scores do not rank the teams"
-                )
+                raise InputError(f"every {which} score is the same: they do not rank the teams")
             first = sorted(np.array(names)[scores == scores.max()])
             if len(first) > 1:
                 share = f"{len(first):,} teams share the best {which} score"

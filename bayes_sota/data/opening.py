@@ -12,7 +12,7 @@ from typing import Any
 
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.files import check_file
-from bayes_sota.data import formats, logs
+from bayes_sota.data import logs, tables
 from bayes_sota.data.tables import Table, is_frame, make_table, of_several
 from bayes_sota.data.words import place_in
 
@@ -27,18 +27,16 @@ def read_table(source: Any, metric: str | None = None) -> Table:
     be gzipped. ``metric`` is the one of a log that counts; those of several tasks are joined by
     "+".
     """
-    tables = read_all(source, metric)
-    if len(tables) > 1:
-        raise InputError(
-            "several files need a column that names the entries", where=tables[1].where
-        )
-    return tables[0]
+    parts = read_all(source, metric)
+    if len(parts) > 1:
+        raise InputError("several files need a column that names the entries", where=parts[1].where)
+    return parts[0]
 
 
 def read_all(source: Any, metric: str | None = None) -> list[Table]:
     """Tables of a source, or of a list of them; that of logs with one metric of each task."""
-    tables = open_all(source)
-    return [logs.choose_metric(tables[0], metric)] if tables[0].origin else tables
+    parts = open_all(source)
+    return [logs.choose_metric(parts[0], metric)] if parts[0].origin else parts
 
 
 def open_all(source: Any) -> list[Table]:
@@ -46,31 +44,31 @@ def open_all(source: Any) -> list[Table]:
 
     Those that name their entries are one table.
     """
-    tables = list(map(_opened, source if isinstance(source, list | tuple) else [source]))
-    if not tables:
+    parts = list(map(_opened, source if isinstance(source, list | tuple) else [source]))
+    if not parts:
         raise InputError("there are no files to read")
-    are_named = all(any(place_in("entry", x) is not None for x in of.columns) for of in tables)
-    if are_named or any(table.origin for table in tables):
-        tables = [_below_each_other(tables)]
-    elif len({table.name for table in tables}) < len(tables):  # files of a model in its folder
-        tables = [replace(of, name=Path(of.where).resolve().parent.name) for of in tables]
-    return [logs.name_models(tables[0])] if tables[0].origin else tables
+    are_named = all(any(place_in("entry", x) is not None for x in of.columns) for of in parts)
+    if are_named or any(table.origin for table in parts):
+        parts = [_below_each_other(parts)]
+    elif len({table.name for table in parts}) < len(parts):  # files of a model in its folder
+        parts = [replace(of, name=Path(of.where).resolve().parent.name) for of in parts]
+    return [logs.name_models(parts[0])] if parts[0].origin else parts
 
 
-def _below_each_other(tables: Sequence[Table]) -> Table:
+def _below_each_other(parts: Sequence[Table]) -> Table:
     """One table of several, with the columns of any of them."""
-    if len(tables) == 1:
-        return tables[0]
-    origins = sorted({table.origin or "table" for table in tables})
+    if len(parts) == 1:
+        return parts[0]
+    origins = sorted({table.origin or "table" for table in parts})
     if len(origins) > 1:
         problem = f"only files of one format can be joined; these are {listed(origins)}"
         raise InputError(problem, fix="name the folder, or the files, of one")
-    titles = dict.fromkeys(name for table in tables for name in table.columns)
-    cells = [{name: of.columns.get(name, [None] * len(of)) for name in titles} for of in tables]
+    titles = dict.fromkeys(name for table in parts for name in table.columns)
+    cells = [{name: of.columns.get(name, [None] * len(of)) for name in titles} for of in parts]
     return replace(
-        tables[0],
+        parts[0],
         columns={name: list(chain.from_iterable(of[name] for of in cells)) for name in titles},
-        **of_several(tables),
+        **of_several(parts),
     )
 
 
@@ -107,14 +105,14 @@ def _table_of_path(path: Path, where: str) -> Table:
         return _table_of_frame(_frame_of_parquet(data), where=where, name=name)
     if members and logs.MARKS.isdisjoint(members):
         rows, notes = _rows_of_workbook(data)
-    elif not members and (text := formats.decoded(data)).lstrip()[:1] not in ("[", "{"):
-        rows = formats.rows_of_text(text)
+    elif not members and (text := tables.decoded(data)).lstrip()[:1] not in ("[", "{"):
+        rows = tables.rows_of_text(text)
     else:
-        value, places = logs.parse_archive(members) if members else formats.parse_json(text)
+        value, places = logs.parse_archive(members) if members else tables.parse_json(text)
         rows, origin = logs.rows_of_log(value, places, path, name)
         if not origin:
-            rows = formats.rows_of_json(value, places)
-    return formats.table_of_rows(rows, notes, where=where, name=name, origin=origin)
+            rows = tables.rows_of_json(value, places)
+    return tables.table_of_rows(rows, notes, where=where, name=name, origin=origin)
 
 
 def _frame_of_parquet(data: bytes) -> Any:
@@ -126,7 +124,7 @@ def _frame_of_parquet(data: bytes) -> Any:
     return pd.read_parquet(io.BytesIO(data), dtype_backend="numpy_nullable")
 
 
-def _rows_of_workbook(data: bytes) -> tuple[list[formats.Row], list[str]]:
+def _rows_of_workbook(data: bytes) -> tuple[list[tables.Row], list[str]]:
     """Rows of the first sheet that has rows of several cells, with a note on the others."""
     import pandas as pd
 
