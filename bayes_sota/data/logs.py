@@ -240,10 +240,8 @@ def metrics_of_tasks(table: Table, metric: str | None) -> dict[str, list[str]]:
     if not every:
         raise table.error("has no scores of items; results_*.json may have those of whole texts")
     if unknown := [name for name in asked if name not in every]:
-        problem = f"has no metric {listed(unknown)}; there are {listed(every)}"
-        problem += " (perplexities of samples are log-likelihoods)" * bool(
-            _LIKELIHOODS & {*unknown}
-        )
+        hint = " (perplexities of samples are log-likelihoods)" * bool(_LIKELIHOODS & {*unknown})
+        problem = f"has no metric {listed(unknown)}; there are {listed(every)}{hint}"
         raise table.error(problem, "metric")
     most = 1 if table.origin == _RESULTS else None
     return {task: _meant(names, asked)[:most] for task, names in known.items() if names}

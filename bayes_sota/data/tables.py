@@ -258,10 +258,7 @@ def is_frame(source: object) -> bool:
     return bool(nw.dependencies.is_into_dataframe(source))
 
 
-type _Names = list[str] | None
-
-
-def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, _Names, _Names]:
+def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, Any, Any]:
     """Numbers of a frame, an array or nested sequences, (n, m), NaN where one is missing or masked.
 
     With them names of columns and rows, or None. Anything else raises ``InputError``, which begins
@@ -288,8 +285,6 @@ def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, _Names, _Nam
 type Row = tuple[str, list[Any]]  # where it stands, and its cells
 type Record = dict[str, Any]
 
-_WIDE = (b"\xff\xfe", b"\xfe\xff")
-_EMPTY = (None, "")
 _MOST_CELLS = 10_000_000  # which take some seconds and a gigabyte
 _WITH_POINT = partial(re.compile(r"^([-+]?\d+),(\d+(?: ?%)?)$").sub, r"\1.\2")  # for a comma
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
@@ -301,7 +296,7 @@ _MARKDOWN_RULE = re.compile(r"^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?
 def decoded(data: bytes) -> str:
     """Text in UTF-8, or in UTF-16 with its mark."""
     try:
-        return data.decode("utf-16" if data[:2] in _WIDE else "utf-8-sig")
+        return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     except UnicodeDecodeError as error:
         line = f"line {data.count(b'\n', 0, error.start) + 1}"
         raise InputError("is not UTF-8 text", line=line, fix="save it as UTF-8 text") from None
@@ -312,7 +307,7 @@ def table_of_rows(rows: Sequence[Row], notes: Sequence[str] = (), **source: str)
 
     Titles above it and remarks below the rows, of one cell of text each, are dropped with a note.
     """
-    alone = [parse_cell(of[0]) is None and all(c in _EMPTY for c in of[1:]) for _, of in rows]
+    alone = [parse_cell(of[0]) is None and all(c in (None, "") for c in of[1:]) for _, of in rows]
     if not all(alone) and max(len(cells) for _, cells in rows) > 1:
         start, end = alone.index(False), len(rows) - alone[::-1].index(False)
         remarks = [*rows[:start], *rows[end:]]
