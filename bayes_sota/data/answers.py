@@ -81,22 +81,16 @@ def read_outcomes(
     >>> answers.notes
     ('Read: units from "item", scores of 2 entries from "tree", "forest".',)
     """
-    tidy = scores_of_items(sources, metric, use, leave_out, direction, **roles)
+    how: Any = {"use": use, "leave_out": leave_out, "direction": direction} | roles
+    tidy = scores_of_items(sources, metric, **how)
     return outcomes_of(tidy, metric=metric, average=average, new=new)
 
 
-def scores_of_items(
-    sources: Any,
-    metric: str | None = None,
-    use: Sequence[str] | None = None,
-    leave_out: Sequence[str] = (),
-    direction: Direction = None,
-    **roles: str,
-) -> Tidy:
+def scores_of_items(sources: Any, metric: str | None = None, **reading: Any) -> Tidy:
     """Scores as ``read_outcomes`` reads them, before they are answers or numbers of items."""
     if metric and metric not in _METRICS and parse_passes(metric) is None:
-        roles["score"] = metric
-    return read_tidy(sources, use, leave_out, direction, **roles)
+        reading["score"] = metric
+    return read_tidy(sources, **reading)
 
 
 def read_weights(source: Any) -> dict[str, float]:
