@@ -32,8 +32,8 @@ from bayes_sota.items.score import has_counts, skills_of_shares
 type Trial = tuple[Callable[[], Any], dict[str, str]]  # a reader, and questions by their commands
 
 # What a user has to fill in for scores, and for accuracies, with a value to try.
-_UNKNOWN = (" --standard-error S", {"standard_error": 0.01}), (" --n-test N", {"n_test": 10**6})
-_PLACES = {"N": "the number of test items", "S": "the standard error of one score"}
+_ERROR = " --standard-error S", " (S: error of one score)", {"standard_error": 0.01}
+_SIZE = " --n-test N", " (N: test items)", {"n_test": 10**6}
 _MARGIN = 0.02
 _OF_LOGS = ("model", "task", "metric")
 _OF_TABLES = ("entry", "task", "run", "metric")
@@ -82,8 +82,6 @@ def inspect(file: Path, reading: dict[str, Any], metric: str | None) -> Answer:
         f"{counted(len(of), role, PLURALS.get(role))}: {listed(of)}." for role, of in names.items()
     ]
     counts += ["No command can use this file as it is."] * (not commands)
-    typed = " ".join(of["command"] for of in commands) + " "
-    counts += [f"Write {what} for {of}." for of, what in _PLACES.items() if f" {of} " in typed]
     report = list_report(
         "commands",
         commands,
@@ -205,6 +203,6 @@ def _of_board(tidy: Tidy) -> Trial:
     """Questions about entries with a score each, with what has to be filled in."""
     are_accuracies = measure(tidy.titles[0]) == "accuracy" and tidy.are_losses is False
     are_known = "se" in tidy.numbers or (are_accuracies and "n" in tidy.numbers)
-    option, known = ("", {}) if are_known else _UNKNOWN[are_accuracies]
-    questions = {f"{words}{option}": question for words, question in _BOARD.items()}
+    option, what, known = ("", "", {}) if are_known else _SIZE if are_accuracies else _ERROR
+    questions = {f"{words}{option}": question + what for words, question in _BOARD.items()}
     return partial(data.read_leaderboard, tidy, **known), questions

@@ -19,7 +19,6 @@ from bayes_sota.core.text import counted
 from bayes_sota.data import words
 from bayes_sota.data.layouts import Layout
 from bayes_sota.data.tables import Source, Table, describe_parts, first_seen, of_several
-from bayes_sota.data.words import LABELS, NUMBERS, PLURALS, UNITS, is_of_cases, is_role_word
 
 type Labels = NDArray[np.object_]
 
@@ -84,7 +83,7 @@ class Tidy(Source):
     @property
     def units(self) -> list[str]:
         """Roles that may distinguish scores of an entry; an error where there are none."""
-        there = [role for role in UNITS if role in self.labels]
+        there = [role for role in words.UNITS if role in self.labels]
         if self.layout in _WITHOUT_UNITS or not there:
             what = "its rows are not scores of items, tasks or rounds"
             raise self.error(_WITHOUT_UNITS.get(self.layout, what))
@@ -188,27 +187,25 @@ def melt(table: Table, layout: Layout) -> Tidy:
     labels, notes = _row_labels(table, layout)
     labels = {role: np.tile(names, len(columns)) for role, names in labels.items()}
     if layout.across:
-        are_one = len(columns) == 1 and is_role_word(columns[0], *_OF_SCORES)
+        are_one = len(columns) == 1 and words.is_role_word(columns[0], *_OF_SCORES)
         across = [table.name] if are_one else columns  # a single metric is of the file's model
         labels[layout.across] = np.repeat(np.array(across, object), len(table))
-    beside = {role: [roles[role]] * len(columns) for role in NUMBERS if role in roles}
+    beside = {role: [roles[role]] * len(columns) for role in words.NUMBERS if role in roles}
     beside |= layout.beside
     numbers = {role: np.concatenate(list(map(table.numbers, of))) for role, of in beside.items()}
     headings = [*columns, *(note for note in table.notes if note.startswith("dropped line"))]
     spreads = [name for name in headings if words.is_spread(name)]
     if words.is_spread(roles.get("se", "")):
         notes.append(f"{quoted(roles['se'])} speaks of SDs, and is taken as standard errors")
-    what = "numbers after ± or in parentheses"
-    if np.isnan(errors).all():
-        pass
-    elif "se" in numbers:
+    what, has_errors = "numbers after ± or in parentheses", not np.isnan(errors).all()
+    if has_errors and "se" in numbers:
         notes.append(f"{what} are not used, as standard errors have a column")
-    elif spreads:
+    elif has_errors and spreads:
         notes.append(f"{quoted(spreads[0])} speaks of SDs (not used); se would be SD / sqrt(n)")
-    else:
+    elif has_errors:
         numbers["se"] = errors
         notes.append(f"{what} are taken as standard errors, not as SDs over cases or seeds")
-        if layout.kind == "board" and (cases := [c for c in columns if is_of_cases(c)]):
+        if layout.kind == "board" and (cases := [c for c in columns if words.is_of_cases(c)]):
             what = f"{quoted(cases[0])} has ± numbers that may be SDs over cases or standard errors"
             fix = "write standard errors (SD / sqrt(n) of n cases) in a column se, or compare two "
             fix += "by SDs: bayes-sota claim segmentation --mean A B --sd SD SD --n-test N"
@@ -236,7 +233,7 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
     labels: dict[str, Any] = {
         role: table.names(column, may_miss=role in ("cluster", "direction"))
         for role, column in layout.roles.items()
-        if role in (*LABELS, "label")
+        if role in (*words.LABELS, "label")
     }
     notes = []
     empty = np.flatnonzero(labels.get("cluster", np.array([])) == "")
@@ -245,12 +242,12 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
         alone = list(zip(*items, strict=True))
         labels["cluster"][empty] = [f"(alone, {', '.join(alone[row])})" for row in empty]
         notes.append(f"{empty.size} rows without a cluster each count as their own cluster")
-    known = labels.keys() & set(UNITS)
+    known = labels.keys() & set(words.UNITS)
     if layout.kind == "wide" and known <= {"task", "cluster"}:
         groups = list(zip(*map(labels.get, known), strict=True)) or [()] * len(table)
         if not known or 2 * len(set(groups)) <= len(table):  # else rows are tasks
             labels["unit"] = np.array(list(map(str, numbered(groups))), object)
-    if "cluster" in labels and is_role_word(layout.roles["cluster"], "unit"):
+    if "cluster" in labels and words.is_role_word(layout.roles["cluster"], "unit"):
         labels.setdefault("unit", labels["cluster"])
     for role in ["task"] if table.origin else ["task", "cluster"]:  # that number units anew
         beside = [labels[other] for other in ("entry", "unit", "run") if other in labels]
@@ -276,4 +273,4 @@ def _describe(table: Table, layout: Layout) -> str:
 
 
 def _plural(role: str) -> str:
-    return PLURALS.get(role, role + "s")
+    return words.PLURALS.get(role, role + "s")
