@@ -21,7 +21,6 @@ import numpy as np
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import counted, digest_of
 from bayes_sota.data import tables
-from bayes_sota.data.tables import Table
 from bayes_sota.data.words import is_loss
 
 _SAMPLES = re.compile(
@@ -176,7 +175,7 @@ def _rows_of_records(records: Placed) -> Iterator[Row]:
         yield row | {"score": _get(evaluation, "score", place), "metric": "score"}
 
 
-def choose_metric(table: Table, metric: str | None) -> Table:
+def choose_metric(table: tables.Table, metric: str | None) -> tables.Table:
     """Table of logs with one score of each item and run, by one metric of its task."""
     tasks = _tasks_of(table)
     items = list(map(str, table.columns.get("item", tasks)))
@@ -224,7 +223,7 @@ def _differing(keys: Iterable[Any], values: Sequence[Any]) -> list[int]:
     return []
 
 
-def metrics_of_tasks(table: Table, metric: str | None) -> dict[str, list[str]]:
+def metrics_of_tasks(table: tables.Table, metric: str | None) -> dict[str, list[str]]:
     """Metrics that may be meant in each task of logs, one but where several are equally usual.
 
     It is the metric that was asked for ("exact_match,strict-match", "judge.f1", joined by "+" for
@@ -254,11 +253,11 @@ def _meant(names: list[str], asked: list[str]) -> list[str]:
     return of_asked or next(filter(None, usual), names)
 
 
-def _tasks_of(table: Table) -> list[str]:
+def _tasks_of(table: tables.Table) -> list[str]:
     return list(map(str, table.columns.get("task", [""] * len(table))))
 
 
-def name_models(table: Table) -> Table:
+def name_models(table: tables.Table) -> tables.Table:
     """Models and runs by the folders of their samples, where these are still in the table."""
     if "folder" not in table.columns:
         return table
@@ -291,7 +290,7 @@ def _models_of(folders: Sequence[Path]) -> dict[str, tuple[str, str]]:
     return found if len({*found.values()}) == len(found) else whole
 
 
-def clean(table: Table, score: str, lower_is_better: bool) -> Table:
+def clean(table: tables.Table, score: str, lower_is_better: bool) -> tables.Table:
     """Row of the best score of every team on Kaggle; teams of one name get their id as well.
 
     Deleted teams and rows without a score are dropped, and scores of 0 unless some are below it or

@@ -13,14 +13,13 @@ from typing import Any
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.files import check_file
 from bayes_sota.data import logs, tables
-from bayes_sota.data.tables import Table, is_frame, make_table, of_several
 from bayes_sota.data.words import place_in
 
 MOST_BYTES = 200_000_000
 _WHOLE = logs.MARKS | {"[Content_Types].xml"}  # a log, a workbook
 
 
-def read_table(source: Any, metric: str | None = None) -> Table:
+def read_table(source: Any, metric: str | None = None) -> tables.Table:
     """Table of a path, a folder of logs, a list of paths or a data frame.
 
     Text with commas, semicolons or tabs, Markdown, JSON and JSON lines, Excel and Parquet; text may
@@ -33,13 +32,13 @@ def read_table(source: Any, metric: str | None = None) -> Table:
     return parts[0]
 
 
-def read_all(source: Any, metric: str | None = None) -> list[Table]:
+def read_all(source: Any, metric: str | None = None) -> list[tables.Table]:
     """Tables of a source, or of a list of them; that of logs with one metric of each task."""
     parts = open_all(source)
     return [logs.choose_metric(parts[0], metric)] if parts[0].origin else parts
 
 
-def open_all(source: Any) -> list[Table]:
+def open_all(source: Any) -> list[tables.Table]:
     """Tables as in ``read_all``, but that of logs has a row for each metric.
 
     Those that name their entries are one table.
@@ -55,29 +54,28 @@ def open_all(source: Any) -> list[Table]:
     return [logs.name_models(parts[0])] if parts[0].origin else parts
 
 
-def _below_each_other(parts: Sequence[Table]) -> Table:
+def _below_each_other(parts: Sequence[tables.Table]) -> tables.Table:
     """One table of several, with the columns of any of them."""
     if len(parts) == 1:
         return parts[0]
     origins = sorted({table.origin or "table" for table in parts})
     if len(origins) > 1:
-        problem = f"only files of one format can be joined; these are {listed(origins)}"
-        raise InputError(problem, fix="name the folder, or the files, of one")
+        raise InputError(f"only files of one format can be joined; choose {' or '.join(origins)}")
     titles = dict.fromkeys(name for table in parts for name in table.columns)
     cells = [{name: of.columns.get(name, [None] * len(of)) for name in titles} for of in parts]
     return replace(
         parts[0],
         columns={name: list(chain.from_iterable(of[name] for of in cells)) for name in titles},
-        **of_several(parts),
+        **tables.of_several(parts),
     )
 
 
-def _opened(source: Any) -> Table:
+def _opened(source: Any) -> tables.Table:
     """Table of one source; whatever a decoder raises becomes an error with its place."""
-    if isinstance(source, Table):
+    if isinstance(source, tables.Table):
         return source
     is_path = isinstance(source, str | PathLike)
-    if not (is_path or is_frame(source)):
+    if not (is_path or tables.is_frame(source)):
         kind = type(source).__name__
         raise InputError(f"paths and data frames are read, not {kind}; bs.Leaderboard takes scores")
     where = str(source) if is_path else "the data frame"
@@ -95,7 +93,7 @@ def _opened(source: Any) -> Table:
         raise raised from None
 
 
-def _table_of_path(path: Path, where: str) -> Table:
+def _table_of_path(path: Path, where: str) -> tables.Table:
     if path.is_dir():
         table = _below_each_other(list(map(_opened, logs.files_in(path))))
         return replace(table, where=where, name=path.resolve().name)
@@ -139,7 +137,7 @@ def _rows_of_workbook(data: bytes) -> tuple[list[tables.Row], list[str]]:
     return rows, [note] * (len(titles) > 1)
 
 
-def _table_of_frame(frame: Any, **source: str) -> Table:
+def _table_of_frame(frame: Any, **source: str) -> tables.Table:
     """Table of a frame, with the index of pandas as a column where it is more than a count."""
     import narwhals as nw
 
@@ -152,7 +150,7 @@ def _table_of_frame(frame: Any, **source: str) -> Table:
             cells = [cell if cell is None else float(f"{cell:.7g}") for cell in cells]
         columns.append(cells)
     lines = [f"row {number}" for number in range(1, len(opened) + 1)]
-    return make_table(zip(opened.columns, columns, strict=True), lines, **source)
+    return tables.make_table(zip(opened.columns, columns, strict=True), lines, **source)
 
 
 def _with_index(frame: Any) -> Any:

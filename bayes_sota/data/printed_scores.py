@@ -157,8 +157,7 @@ def parse_scores(
         percent = bool(np.mean(values > 1) > 0.5 and values.max() <= 100 and not are_low.any())
     if bounded:
         allowed = Range(0, 100) if percent else SHARE
-        fix = "correct it, leave the entry out (--leave-out NAME), or, if these are no accuracies, "
-        fix = (fix + "give --metric score and --standard-error S") * (len(cells) > 1)
+        fix = "correct it, leave it out (--leave-out NAME), or give metric score" * (len(cells) > 1)
         with located("", fix):
             for place in np.flatnonzero((values < 0) | (values > allowed.high)).tolist():
                 number_in(numbers[place], f"{of[place]}, an accuracy,", allowed)

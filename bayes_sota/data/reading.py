@@ -87,8 +87,7 @@ def read_tidy(
 def _scores_of(
     table: Table, use: Sequence[str], direction: Direction, roles: Mapping[str, str]
 ) -> Tidy:
-    battles = None if use else _battles_of(table, roles)
-    if battles is not None:
+    if not use and (battles := _battles_of(table, roles)) is not None:
         return battles
     is_competition = {"teamid", "teamname", "score"} <= set(map(key, table.columns))  # Kaggle
     if is_competition:

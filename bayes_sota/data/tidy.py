@@ -177,8 +177,7 @@ def melt(table: Table, layout: Layout) -> Tidy:
     scores = [table.printed(column) for column in columns]
     value = np.concatenate([numbers.value for numbers in scores]) + 0.0  # which is never -0.0
     errors = np.concatenate([numbers.error for numbers in scores])
-    perplexities = [name for name in columns if {"perplexity", "ppl"} & {*words.split_words(name)}]
-    for column in perplexities:
+    for column in (of for of in columns if {"perplexity", "ppl"} & {*words.split_words(of)}):
         if negative := np.flatnonzero(table.numbers(column) < 0).tolist():
             raise table.bad_cells(column, negative, "a perplexity, not a log-likelihood, is needed")
     empty = np.isnan(value)
