@@ -130,10 +130,7 @@ def test_what_is_left_out_is_not_hidden(capsys, tmp_path):
     gate = "claim", "responses", tmp_path, "--pair", "a", "b", "--margin", "0.1", "--quiet"
     assert 'no item is left of task "wino"' in run(capsys, *gate)[2]
     out = run(capsys, *gate, "--leave-out", "wino")[1]
-    assert (
-        'Note: left out 1 of 30 items without a score of each entry; "b" has scores on the fewest'
-        in out
-    )
+    assert 'Note: left out 1 of 30 items without a score of each entry; "b" has scores' in out
     assert out.count("Note: ") == 1
 
 
