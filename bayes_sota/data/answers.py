@@ -48,17 +48,16 @@ def read_outcomes(
         lm-evaluation-harness (samples), inspect_ai and Every Eval Ever, and folders of them.
         Several files are joined on the item; where nothing in them names their models, each is one.
     metric : str, optional
-        Which metric or scorer of a log, or column of a table, counts ("f1",
-        "exact_match,strict-match", of several tasks "acc_norm+f1"); or what numbers are made into,
-        "auc", "mean" or "rmse"; or pass@K and pass^K of several runs.
-        Default: the usual one; "auc" beside labels, else "mean".
+        Metric or scorer of a log, or column of a table ("f1", "exact_match,strict-match", of
+        several tasks "acc_norm+f1"); what numbers are made into: "auc", "mean" or "rmse"; or pass@K
+        and pass^K of several runs. Default: the usual one; "auc" beside labels, else "mean".
     average : {"items", "tasks"} or mapping of str to float, optional
         Which units have equal weight in a score over several tasks. Default: tasks.
     new : {"items", "runs", "tasks"}, optional
         What skill is about, as in ``Outcomes``.
     use, leave_out, direction, **roles
-        As in ``read_tidy``: columns, names to ignore, which scores are better, and columns
-        by their role (``unit`` names the items; ``task``, ``cluster``, ``run``, ``label``).
+        As in ``read_tidy``; roles are ``unit`` (names the items), ``task``, ``cluster``, ``run``,
+        ``label`` and others.
 
     Returns
     -------
@@ -78,8 +77,6 @@ def read_outcomes(
     >>> answers = read_outcomes(frame)
     >>> answers, answers.scores.tolist()
     (<Outcomes 'table': 2 items x 2 classifiers>, [0.5, 1.0])
-    >>> answers.notes
-    ('Read: units from "item", scores of 2 entries from "tree", "forest".',)
     """
     how: Any = {"use": use, "leave_out": leave_out, "direction": direction} | roles
     tidy = scores_of_items(sources, metric, **how)
@@ -234,7 +231,7 @@ def _notes_on_runs(tidy: Tidy, counts: IntArray) -> Iterator[str]:
 
 
 def _of_items(tidy: Tidy, role: str) -> list[str]:
-    """Name that each item has in a role, in order of appearance; empty without the role."""
+    """Name that each item has in a role; empty without the role."""
     found: dict[str, str] = {}
     if role not in tidy.labels or role == tidy.unit:
         return []

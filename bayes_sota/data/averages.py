@@ -39,19 +39,12 @@ _LEAST_OF_TASKS = 1e-12  # variance between tasks that agree exactly
 
 @dataclass(frozen=True, eq=False)
 class Average:
-    """Weighted averages of m classifiers.
+    """Weighted averages of m classifiers; ``influence.T @ influence`` is the covariance of scores.
 
-    Attributes
-    ----------
-    scores : ndarray, shape (m,)
-    effective : ndarray, shape (m,)
-        Effective number of items behind each score; NaN where each item counts as one.
-    kish : float
-        Number of items with equal weights whose mean has the same variance.
-    freedom : float
-        Degrees of freedom of a variance over clusters (or items) within tasks.
-    influence : ndarray, shape (C, m)
-        Per cluster, item, task or run; ``influence.T @ influence`` is the covariance of scores.
+    ``effective`` (m,) are the items that each score is worth, NaN where each counts as one;
+    ``kish`` the items with equal weights whose mean has the same variance; ``freedom`` the degrees
+    of freedom of a variance over clusters (or items) within tasks; ``influence`` (C, m) has a row
+    for each cluster, item, task or run.
     """
 
     scores: FloatArray
@@ -83,8 +76,8 @@ def averaged(
 ) -> Average:
     """Averages of answers or shares (n, m), with their errors on new items of these tasks.
 
-    Items have the task 0 to T - 1, (n,), and maybe a cluster, (n,); one that spans several tasks
-    counts as one in each. ``weights`` (T,) sum to 1.
+    ``tasks`` (n,) are numbers 0 to T - 1; a cluster (n,) that spans several tasks counts as one in
+    each; ``weights`` (T,) sum to 1.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Values of items: tasks and their weights, several runs, passes, and what numbers are made into.
 
-``tests/data/test_averages.py`` compares passes and variances with simulated runs,
-``tests/data/test_outcomes.py`` areas under the ROC curve with pairs of items.
+``tests/data/test_averages.py`` and ``test_outcomes.py`` compare with simulated runs, and AUCs with
+pairs of items.
 """
 
 import re
@@ -170,7 +170,7 @@ def number_scores(
     .. math:: \hat\theta_j - \theta_j \approx \frac1n \sum_i u_{ij}
 
     For AUC, u are the placement values of DeLong, DeLong & Clarke-Pearson (1988, doi
-    10.2307/2531595), whose covariance follows.
+    10.2307/2531595).
     """
     if labels is not None:
         return _auc_placements(values, labels)

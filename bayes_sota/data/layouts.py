@@ -1,9 +1,9 @@
 """Which column has which role, by its name, and how a table holds its scores.
 
-Cells only decide whether a column is numeric and whether names repeat.
-A *board* has an entry and a score in every row; a *long* table repeats the entries over units;
-*tasks* are columns beside an entry; a *wide* table has a unit in every row and a column for each
-entry; a *pair* has a public and a private score.
+Cells only decide whether a column is numeric and whether names repeat. A *board* has an entry and a
+score in every row; a *long* table repeats the entries over units; *tasks* are columns beside an
+entry; a *wide* table has a unit in every row and a column for each entry; a *pair* has a public and
+a private score.
 """
 
 import shlex

@@ -155,7 +155,6 @@ class BestScore(Chosen):
 
     @property
     def has_own_errors(self) -> bool:
-        """Whether each score has its own number of items or standard error."""
         return self.error_ratios is not None
 
 
@@ -321,11 +320,10 @@ class Leaderboard(BestScore):
 
     @property
     def order(self) -> IntArray:
-        """Indices of the entries, best first, equal scores in the order given; (m,)."""
+        """Indices of the entries, best first, equal scores in the order given."""
         return np.argsort(-self.scores, kind="stable")
 
     def subset(self, entries: IntArray) -> Self:
-        """The same board with some of its entries."""
         rows = ("scores", "count_bounds", "error_ratios", "submissions")
         known = {name: of[entries] for name in rows if (of := getattr(self, name)) is not None}
         known["names"] = tuple(self.names[j] for j in entries)
@@ -338,7 +336,6 @@ class Leaderboard(BestScore):
         return self.copy_with(**known)
 
     def maximum_only(self) -> BestScore:
-        """The same board of which only the best score is known."""
         best = vars(self.subset(self.order[:1])) | {"names": ()}
         best["n_classifiers"] = self.n_classifiers
         if self.submissions is not None:  # those of any entry, which may be the best

@@ -131,7 +131,6 @@ def _rows_of_samples(samples: Placed, path: Path, name: str) -> Iterator[Row]:
 
 
 def _rows_of_results(log: Mapping[str, Any], name: str) -> Iterator[Row]:
-    """Row per task and metric, with error and direction of the score, and the number of items."""
     results, members = _object(log, "results"), _object(log, "group_subtasks")
     groups = {*_object(log, "groups"), *(group for group, tasks in members.items() if tasks)}
     model = log.get("model_name") or _object(log, "config").get("model") or name

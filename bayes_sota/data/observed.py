@@ -134,7 +134,7 @@ class PairedBoards(Chosen):
     public, private : (m,) sequence of float, str or Decimal, array or Series
         Scores on the two test sets, larger is better, at least five teams.
     names : (m,) sequence of str, optional
-        Names of the teams, all different. Default: "entry 1", "entry 2", ...
+        All different. Default: "entry 1", "entry 2", ...
     n_test : int or (int, int), optional
         Items of both test sets, or of the public and of the private one; the scores are then
         accuracies.
@@ -150,11 +150,10 @@ class PairedBoards(Chosen):
 
     Attributes
     ----------
-    public, private : (m,) array of float
     n_test, standard_errors : tuple of both boards, or None
     submissions : (m, k) array of float, or None
         Equally likely numbers behind each team: one where all are known.
-    names, name, notes
+    public, private, names, name, notes
 
     Raises
     ------

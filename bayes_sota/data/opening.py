@@ -55,7 +55,6 @@ def open_all(source: Any) -> list[tables.Table]:
 
 
 def _below_each_other(parts: Sequence[tables.Table]) -> tables.Table:
-    """One table of several, with the columns of any of them."""
     if len(parts) == 1:
         return parts[0]
     origins = sorted({table.origin or "table" for table in parts})
@@ -154,7 +153,6 @@ def _table_of_frame(frame: Any, **source: str) -> tables.Table:
 
 
 def _with_index(frame: Any) -> Any:
-    """The frame; of pandas, with text as names of columns, and its index where that has names."""
     if not hasattr(frame, "reset_index"):
         return frame
     index = frame.index

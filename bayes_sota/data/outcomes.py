@@ -187,7 +187,6 @@ class Outcomes(Observed):
         return given
 
     def _check_metric(self) -> None:
-        """Check that the metric goes with all that is given, and that it is enough for errors."""
         if self.is_answers:
             least = (1 if self.passes is None else max(self.passes[0], 2)) + (self.new == "runs")
             if self.n_runs < least:
@@ -252,7 +251,7 @@ class Outcomes(Observed):
 
     @property
     def influence(self) -> FloatArray:
-        """Influence values of the items on the ``scores`` of numbers, mean 0, (n, m)."""
+        """Influence values of the items on the ``scores`` of numbers, (n, m)."""
         return self._estimates[1]
 
     @property
@@ -346,6 +345,5 @@ class Outcomes(Observed):
         return Leaderboard(self.sign * self.scores, standard_error=error, **known)
 
     def check_several(self) -> None:
-        """Raise ``InputError`` if there is only one classifier."""
         if self.n_classifiers < 2:
             raise InputError("there is only one classifier; bayes-sota score estimates its skill")

@@ -34,20 +34,11 @@ ATTAINED = 1e-9  # a full-precision score is k/n up to this much
 
 @dataclass(frozen=True, eq=False)
 class PrintedScores:
-    """Scores as they were printed; accuracies lie in [0, 1].
+    """Scores (m,) as they were printed; accuracies lie in [0, 1].
 
-    Attributes
-    ----------
-    values : (m,) array of float
-    scaled : (m,) array
-        ``values * unit`` as whole numbers, exact; the values if the scores have full precision.
-    unit : int or None
-        ``10**decimals``, None for full precision.
-    decimals : int
-        Digits after the point; ``EXACT_DECIMALS`` or more means full precision.
-    in_percent : bool
-    roundings : tuple of str
-        How they may have been cut, the preferred way first.
+    ``scaled`` is ``values * unit`` in whole numbers, and ``unit`` ``10**decimals``; in full
+    precision (``EXACT_DECIMALS`` or more) it is None, and ``scaled`` the values. ``roundings`` are
+    the ways in which they may have been cut, the preferred one first.
     """
 
     values: FloatArray

@@ -100,7 +100,6 @@ def _scores_of(
 
 
 def _without(tidy: Tidy, names: Sequence[str]) -> Tidy:
-    """Scores without the entries, tasks, metrics and units of some names."""
     there = [tidy.labels[role] for role in _FILTERED if role in tidy.labels]
     known = {label for labels in there for label in labels} if names else set()
     gone = "".join(note for note in tidy.notes if note.startswith("left out"))  # tasks of logs
@@ -133,7 +132,6 @@ def _without_summaries(table: Table, layout: Layout) -> Table:
 
 
 def _check_one_metric(tidy: Tidy) -> None:
-    """Raise ``InputError`` if an entry has scores of several metrics for one unit."""
     metrics = sorted(set(tidy.labels.get("metric", ())))
     if len(metrics) > 1 and tidy.count(*(tidy.labels.keys() - {"metric"})) < len(tidy):
         problem = f"scores are of several metrics: {listed(metrics)}"

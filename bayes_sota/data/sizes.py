@@ -8,8 +8,8 @@ items, because ``s^2 = x (1 - x) / (n - 1)`` is the usual estimate. Near 0 and 1
 says little, at 0 and 1 nothing: there the number of items counts.
 
 An accuracy is k / n, cut to d decimals. Below n = 10^d not every printed number can arise, so a
-board with enough distinct scores gives n away, exactly: whole-number arithmetic throughout.
-``tests/data/test_lattice.py`` compares with brute force, and over a grid of simulated boards.
+board with enough distinct scores gives n away. ``tests/data/test_lattice.py`` compares with brute
+force, and over a grid of simulated boards.
 """
 
 from collections.abc import Sequence
@@ -33,12 +33,11 @@ _LEAST_ITEMS = 1.5  # two, and errors are rounded
 
 
 class LatticeFit(NamedTuple):
-    """Test-set sizes that can give all scores, and how sure the first of them is.
+    """Test-set sizes that can give all scores, the most plausible first.
 
     Attributes
     ----------
     n_test : int
-        Most plausible number of test items for which every score is attainable.
     candidates : tuple of int
         The next plausible that fit too, at most 20; multiples of ``n_test`` always do.
     rounding : {"nearest", "floor", "exact"}

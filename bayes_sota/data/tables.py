@@ -161,7 +161,6 @@ class Table(Source):
         return np.array(names, object)
 
     def parsed(self, column: str) -> Numbers:
-        """Numbers of a column, parsed once."""
         if column not in self._parsed:
             cells = self.columns[column]
             if is_role_word(column, "n", "runs", "submissions", "count"):  # whole numbers
@@ -183,7 +182,7 @@ class Table(Source):
         return any(_BEGINS.match(str(cells[row])) for row in self.parsed(column).bad)
 
     def numbers(self, column: str) -> FloatArray:
-        """Numbers of a column, NaN where a cell is empty; text is an error."""
+        """Numbers of a column, NaN where a cell is empty."""
         return self.printed(column).value
 
     def first_text(self) -> str:

@@ -38,12 +38,11 @@ class Tidy(Source):
     ----------
     layout : str
         board, long, tasks, wide, pair or battles.
-    value, texts : ndarray, list of str, (S,)
+    value, texts : (S,)
         Scores, with the digits that were typed; of battles, the share won against the opponent.
-    labels : dict of str to ndarray, shape (S,)
-        Names by role: entry, unit, task, cluster, run, fold, iteration, opponent, board, label.
-    numbers : dict of str to ndarray, shape (S,)
-        n, se, submissions and count, where the table has them.
+    labels, numbers : dict of str to ndarray, (S,)
+        Names by role (entry, unit, task, ...); n, se, submissions and count where the table has
+        them.
     lines : list of str
         Where each score stands.
     titles : list of str
@@ -115,7 +114,10 @@ class Tidy(Source):
         )
 
     def pivot(self, *roles: str, of: Any = None) -> tuple[Any, list[list[str]]]:
-        """Scores, or ``of`` (S,), by the names of some roles, NaN where there is none; names."""
+        """Grid of the scores, or of ``of`` (S,), by the names of some roles, and these names.
+
+        NaN where there is none; two for one place are an error.
+        """
         place, axes = self.places(*roles)
         shape = [len(names) for names in axes]
         grid = np.full(shape, np.nan)
@@ -123,10 +125,7 @@ class Tidy(Source):
         return grid, axes
 
     def places(self, *roles: str) -> tuple[NDArray[np.intp], list[list[str]]]:
-        """Place of each score in the flat grid of some roles, and the names of its axes.
-
-        Two scores for one place raise ``InputError``, which names both lines.
-        """
+        """Place of each score in the flat grid of some roles, and the names of its axes."""
         named = [self.names(role) for role in roles]
         shape = [len(names) for names, _ in named]
         place = np.ravel_multi_index([codes for _, codes in named], shape)

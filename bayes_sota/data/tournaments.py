@@ -142,12 +142,12 @@ class ScoreTable(Tournament):
 
     @property
     def present(self) -> NDArray[np.bool_]:
-        """Where there is a score, shape (n_rounds, n_players)."""
+        """Where there is a score, (n_rounds, n_players)."""
         return ~np.isnan(self.scores)
 
     @property
     def oriented(self) -> FloatArray:
-        """Scores with the sign that makes larger better, shape (n_rounds, n_players)."""
+        """Scores with the sign that makes larger better, (n_rounds, n_players)."""
         return np.where(self.lower_is_better[:, None], -self.scores, self.scores)
 
 
@@ -290,7 +290,6 @@ def _tournament(tidy: Tidy, scheme: Scheme | None) -> ScoreTable | Matches:
 
 
 def _matches(tidy: Tidy) -> Matches:
-    """Matches, each repeated by its count."""
     number = tidy.numbers["count"]
     is_right = (number >= 0) & (number % 1 == 0) & (np.cumsum(number) <= _MOST_BATTLES)
     if not is_right.all():
