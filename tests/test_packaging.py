@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 UV = os.environ.get("UV") or shutil.which("uv") or ""
 NUTS = "sota --maximum 0.93 --n-test 500 --classifiers 4 --method nuts"
 MODELS = sorted(path.stem for path in (ROOT / "models").glob("*.toml"))
-KINDS = {".py", ".pyi", ".json", ".jsonl", ".typed", ".gz", ".toml", ".csv", ".xlsx", ".parquet"}
+KINDS = {".py", ".pyi", ".json", ".jsonl", ".typed", ".xz", ".toml", ".csv", ".xlsx", ".parquet"}
 KINDS |= {".html", ".css", ".js", ".txt"}
 
 pytestmark = pytest.mark.skipif(not UV, reason="building and installing the wheel needs uv")

@@ -32,7 +32,8 @@ from bayes_sota.items.score import has_counts, skills_of_shares
 type Trial = tuple[Callable[[], Any], dict[str, str]]  # a reader, and questions by their commands
 
 # What a user has to fill in for scores, and for accuracies, with a value to try.
-_UNKNOWN = (" --standard-error S", {"standard_error": 0.01}), (" --n-test N", {"n_test": 10**6})
+_ERROR = " --standard-error S", " (S: error of one score)", {"standard_error": 0.01}
+_SIZE = " --n-test N", " (N: test items)", {"n_test": 10**6}
 _MARGIN = 0.02
 _OF_LOGS = ("model", "task", "metric")
 _OF_TABLES = ("entry", "task", "run", "metric")
@@ -77,19 +78,13 @@ def inspect(file: Path, reading: dict[str, Any], metric: str | None) -> Answer:
         for words, question in questions.items():
             line = f"bayes-sota {words.replace('{}', path)} {typed.strip()}".rstrip()
             commands.append({"question": question, "command": line})
-    counts = [
-        f"{counted(len(of), role, PLURALS.get(role))}: {listed(of)}." for role, of in names.items()
-    ]
-    counts += ["No command can use this file as it is."] * (not commands)
-    report = list_report(
-        "commands",
-        commands,
-        {"question": "question", "command": "command"},
-        content={"kind": kind, "names": names, "notes": notes},
-        sentences=[f"{file.resolve().name} holds {counted(len(table), 'row')} ({kind}).", *counts],
-        basis=(SOFTWARE,),
-    )
-    return Answer(report)
+    lines = [f"{file.resolve().name} holds {counted(len(table), 'row')} ({kind})."]
+    lines += [f"{counted(len(x), of, PLURALS.get(of))}: {listed(x)}." for of, x in names.items()]
+    lines += ["No command can use this file as it is."] * (not commands)
+    content = {"kind": kind, "names": names, "notes": notes}
+    shown = {"question": "question", "command": "command"}
+    about: Any = {"content": content, "sentences": lines, "basis": (SOFTWARE,)}
+    return Answer(list_report("commands", commands, shown, **about))
 
 
 def _typed(reading: Mapping[str, Any]) -> str:
@@ -148,8 +143,7 @@ def _trials(
     alone: list[Trial] = [(partial(skills_of_shares, tidy), _ALONE)] * has_counts(tidy)
     if tidy.layout == "board":
         are_known = key(tidy.titles[0]) == "skill"
-        fix = "known skills are for --known FILE, beside scores of the same entries"
-        notes += [fix] * are_known
+        notes += ["known skills are for --known FILE, beside scores of the same names"] * are_known
         return "known skills" if are_known else "leaderboard", [_of_board(tidy), *alone]
     if tidy.layout == "pair":
         read = partial(data.read_paired_boards, table, n_test=(10**6, 10**6), **reading)
@@ -202,6 +196,6 @@ def _of_board(tidy: Tidy) -> Trial:
     """Questions about entries with a score each, with what has to be filled in."""
     are_accuracies = measure(tidy.titles[0]) == "accuracy" and tidy.are_losses is False
     are_known = "se" in tidy.numbers or (are_accuracies and "n" in tidy.numbers)
-    option, known = ("", {}) if are_known else _UNKNOWN[are_accuracies]
-    questions = {f"{words}{option}": question for words, question in _BOARD.items()}
+    option, what, known = ("", "", {}) if are_known else _SIZE if are_accuracies else _ERROR
+    questions = {f"{words}{option}": question + what for words, question in _BOARD.items()}
     return partial(data.read_leaderboard, tidy, **known), questions

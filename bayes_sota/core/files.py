@@ -42,7 +42,9 @@ def check_writable(path: Path) -> None:
         elif not folder.is_dir():
             problem = f"the directory {shown_path(folder)} does not exist"
         elif os.access(folder, os.W_OK) and (not there or os.access(real, os.W_OK)):
-            return
+            draft = folder / f"{_DRAFT}{os.urandom(4).hex()}"
+            draft.touch(exist_ok=False)  # which /proc refuses, whatever it permits
+            return draft.unlink()
         else:
             problem = "no permission to write there"
     except (OSError, ValueError) as error:  # too long, or with a NUL byte

@@ -1,7 +1,7 @@
 """Answers and numbers of models for items, from tables and logs.
 
 Scores are answers where each is right, wrong or a share of right runs, else numbers.
-``tests/data/right.json`` has the shapes, ``tests/data/test_answers.py`` pivots by pandas.
+``tests/data/test_answers.py`` pivots by pandas.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,6 +24,7 @@ from bayes_sota.data.tidy import Tidy
 _METRICS = ("auc", "mean", "rmse")
 _RUNS = ("run", "iteration", "fold")
 _MOST_SLIPS = 0.1  # of the cells of answers
+_MOST_LOST = 0.05  # of the items, by an entry: others may be easier
 _UNLIKELY = 0.001  # that independent runs differ so much
 
 
@@ -47,17 +48,16 @@ def read_outcomes(
         lm-evaluation-harness (samples), inspect_ai and Every Eval Ever, and folders of them.
         Several files are joined on the item; where nothing in them names their models, each is one.
     metric : str, optional
-        Which of several metrics or scorers of a log, or columns of a table, counts ("f1",
-        "exact_match,strict-match", of several tasks "acc_norm+f1"); or what numbers are made into,
-        "auc", "mean" or "rmse"; or pass@K and pass^K of several runs.
-        Default: the usual one; "auc" beside labels, else "mean".
+        Metric or scorer of a log, or column of a table ("f1", "exact_match,strict-match", of
+        several tasks "acc_norm+f1"); what numbers are made into: "auc", "mean" or "rmse"; or pass@K
+        and pass^K of several runs. Default: the usual one; "auc" beside labels, else "mean".
     average : {"items", "tasks"} or mapping of str to float, optional
         Which units have equal weight in a score over several tasks. Default: tasks.
     new : {"items", "runs", "tasks"}, optional
         What skill is about, as in ``Outcomes``.
     use, leave_out, direction, **roles
-        As in ``read_tidy``: columns, names to ignore, which scores are better, and columns
-        by their role (``unit`` names the items; ``task``, ``cluster``, ``run``, ``label``).
+        As in ``read_tidy``; roles are ``unit`` (names the items), ``task``, ``cluster``, ``run``,
+        ``label`` and others.
 
     Returns
     -------
@@ -67,7 +67,8 @@ def read_outcomes(
     Raises
     ------
     InputError
-        A file that is none of these, a cell that is wrong, items that repeat or do not match.
+        A file that is none of these, a wrong cell, items that repeat, or an entry without scores on
+        more than 5 % of the items.
 
     Examples
     --------
@@ -76,36 +77,21 @@ def read_outcomes(
     >>> answers = read_outcomes(frame)
     >>> answers, answers.scores.tolist()
     (<Outcomes 'table': 2 items x 2 classifiers>, [0.5, 1.0])
-    >>> answers.notes
-    ('Read: units from "item", scores of 2 entries from "tree", "forest".',)
     """
-    tidy = scores_of_items(sources, metric, use, leave_out, direction, **roles)
+    how: Any = {"use": use, "leave_out": leave_out, "direction": direction} | roles
+    tidy = scores_of_items(sources, metric, **how)
     return outcomes_of(tidy, metric=metric, average=average, new=new)
 
 
-def scores_of_items(
-    sources: Any,
-    metric: str | None = None,
-    use: Sequence[str] | None = None,
-    leave_out: Sequence[str] = (),
-    direction: Direction = None,
-    **roles: str,
-) -> Tidy:
+def scores_of_items(sources: Any, metric: str | None = None, **reading: Any) -> Tidy:
     """Scores as ``read_outcomes`` reads them, before they are answers or numbers of items."""
     if metric and metric not in _METRICS and parse_passes(metric) is None:
-        roles["score"] = metric
-    return read_tidy(sources, use, leave_out, direction, **roles)
+        reading["score"] = metric
+    return read_tidy(sources, **reading)
 
 
 def read_weights(source: Any) -> dict[str, float]:
-    """Weights of tasks, from a table with a column of tasks and one of weights.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> read_weights(pd.DataFrame({"task": ["law", "art"], "weight": [2, 1]}))
-    {'law': 2.0, 'art': 1.0}
-    """
+    """Weights of tasks, from a table with a column of tasks and one of weights."""
     table = read_table(source)
     names = table.names(next(iter(table.columns))).tolist()
     if len(table.columns) != 2 or len(set(names)) < len(names):
@@ -121,10 +107,14 @@ def outcomes_of(
         problem = "holds scores of folds, whose training sets overlap: bayes-sota cv judge reads it"
         raise tidy.error(problem, "unit", "to count folds as items, name their column: {option}")
     tidy, are_answers = _checked(tidy, metric)
+    if metric == "accuracy" and not are_answers:
+        raise tidy.error("scores of items are numbers, not answers", "metric", "give metric mean")
     values, counts, items, names = _averaged(tidy)
     of = {role: _of_items(tidy, role) for role in ("task", "cluster", "label")}
     if len(set(of["task"])) == 1 or (not are_answers and of["label"]):
         of["task"] = []
+    if len(set(of["cluster"])) == len(items) and "cluster" not in tidy.asked:
+        of["cluster"] = []
     notes = [tidy.sentence, *tidy.notes, *_notes_on_runs(tidy, counts)]
     if tidy.origin or tidy.n_files > 1 or not are_answers or of["task"] or counts.max() > 1:
         there, tasks = counts > 0, set(of["task"])
@@ -132,13 +122,14 @@ def outcomes_of(
         values, counts, items = values[kept], counts[kept], list(compress(items, kept))
         of = {role: list(compress(labels, kept)) for role, labels in of.items()}
         if not kept.all():
-            fewest = quoted(names[int(np.argmin(there.sum(axis=0)))])
+            shares = there.mean(axis=0)
+            fewest = quoted(names[int(np.argmin(shares))])
             lost = f"{np.sum(~kept)} of {counted(kept.size, 'item')} without a score of each entry"
             notes.append(f"left out {lost}; {fewest} has scores on the fewest")
             if gone := sorted(tasks.difference(of["task"])):
                 notes[-1] += f"; no item is left of task {listed(gone)}"
-            if len(items) < 2 or gone:
-                fix = "name the same items alike, or leave entries or tasks out with {option}"
+            if len(items) < 2 or gone or shares.min() < 1 - _MOST_LOST:
+                fix = "evaluate all on the same items, or drop entries, tasks or items: {option}"
                 raise tidy.error(notes[-1], "leave_out", fix)
     task, cluster, label = of.values()
     known: dict[str, Any] = {"names": names, "items": items, "tasks": task or None}
@@ -216,8 +207,8 @@ def _averaged(tidy: Tidy) -> tuple[FloatArray, IntArray, list[str], list[str]]:
 def _notes_on_runs(tidy: Tidy, counts: IntArray) -> Iterator[str]:
     """Note where the runs of an entry differ by more than their items explain.
 
-    The deviations of a run from the means of its cells (item and entry), summed, squared and
-    divided by their variance, are chi-squared if items deviate independently.
+    The deviations of a run from the means of its cells, summed, squared and divided by their
+    variance, are chi-squared if items deviate independently.
     """
     from scipy.special import chdtrc
 
@@ -240,7 +231,7 @@ def _notes_on_runs(tidy: Tidy, counts: IntArray) -> Iterator[str]:
 
 
 def _of_items(tidy: Tidy, role: str) -> list[str]:
-    """Name that each item has in a role, in order of appearance; empty without the role."""
+    """Name that each item has in a role; empty without the role."""
     found: dict[str, str] = {}
     if role not in tidy.labels or role == tidy.unit:
         return []

@@ -3,24 +3,23 @@ r"""Averages over tasks and clusters of items: scores, errors, and how many item
 Entry i has x_ij in [0, 1] on item j of task t, and the score :math:`s_i = \sum_t w_t \bar x_{it}`.
 On new items of these tasks its variance is :math:`\sum_t w_t^2 S_{it} / n_t`, times the design
 effect of clusters. A small task says little about its own variance, and at a score near 1 every
-task may look certain, so each variance is shrunk towards that of all items of the entry, and half a
-right and half a wrong answer are added to :math:`N = 1 / \sum_t w_t^2 / n_t` items (Kish 1965):
+task may look certain: each variance is shrunk towards that of all items of the entry, and half a
+right and half a wrong answer are added to :math:`N = 1 / \sum_t w_t^2 / n_t` items (Kish 1965).
+The score is worth
 
 .. math:: n_{eff} = \tilde s (1 - \tilde s) / V + 1
 
-items, right or wrong, would give a score the same variance V. One task of single answers without
-clusters gives n, but for 4 / n.
+items: n, to within 4 / n, for single answers of one task without clusters.
 
-New runs on these very items: of R runs, of which the share :math:`x_j` answers item j right, the
+New runs on these items: of R runs, of which the share :math:`x_j` answers item j right, the
 variance between runs is :math:`R x_j (1 - x_j) / (R - 1)`, and every entry has its own luck. New
 tasks like these, of which the means are :math:`\bar x_t`:
 
 .. math:: V = \frac{\sum_t w_t (\bar x_t - s)^2}{1 - \sum_t w_t^2} \sum_t w_t^2
 
 with T - 1 degrees of freedom (Korn and Graubard 1998), half its own and half the mean over the
-entries, and at least that of new items. Few tasks hardly tell the variance of one difference: it
-borrows from those of all pairs (``items.comparison``).
-``tests/data/test_averages.py`` has the closed forms, and coverage on simulated tasks and clusters.
+entries, and at least that of new items. ``tests/data/test_averages.py`` has the closed forms, and
+coverage on simulated tasks and clusters.
 """
 
 from collections.abc import Sequence
@@ -40,20 +39,12 @@ _LEAST_OF_TASKS = 1e-12  # variance between tasks that agree exactly
 
 @dataclass(frozen=True, eq=False)
 class Average:
-    """Weighted averages of m classifiers.
+    """Weighted averages of m classifiers; ``influence.T @ influence`` is the covariance of scores.
 
-    Attributes
-    ----------
-    scores : ndarray, shape (m,)
-    effective : ndarray, shape (m,)
-        Effective number of items behind each score; above n where tasks differ, below where items
-        have clusters or few items weigh much. NaN where each item counts as one.
-    kish : float
-        Number of items with equal weights whose mean has the same variance.
-    freedom : float
-        Degrees of freedom of a variance over clusters (or items) within tasks.
-    influence : ndarray, shape (C, m)
-        Per cluster, item, task or run; ``influence.T @ influence`` is the covariance of scores.
+    ``effective`` (m,) are the items that each score is worth, NaN where each counts as one;
+    ``kish`` the items with equal weights whose mean has the same variance; ``freedom`` the degrees
+    of freedom of a variance over clusters (or items) within tasks; ``influence`` (C, m) has a row
+    for each cluster, item, task or run.
     """
 
     scores: FloatArray
@@ -64,7 +55,6 @@ class Average:
 
     @classmethod
     def plain(cls, scores: FloatArray, influence: FloatArray, n_tasks: int) -> "Average":
-        """Average whose errors follow from its influence values."""
         freedom = float(max(len(influence) - n_tasks, 1))
         return cls(scores, np.full(scores.size, np.nan), np.nan, freedom, influence)
 
@@ -84,18 +74,10 @@ class Average:
 def averaged(
     values: FloatArray, tasks: IntArray, clusters: IntArray | None, weights: FloatArray
 ) -> Average:
-    """Averages with their errors on new items of these tasks.
+    """Averages of answers or shares (n, m), with their errors on new items of these tasks.
 
-    Parameters
-    ----------
-    values : ndarray, shape (n, m)
-        Correct answers (0 or 1) or shares of them.
-    tasks : ndarray of int, shape (n,)
-        Task of each item, 0 to T - 1.
-    clusters : ndarray of int, shape (n,), optional
-        Cluster of each item; one that spans several tasks counts as one in each.
-    weights : ndarray, shape (T,)
-        Weights of the tasks; sum 1.
+    ``tasks`` (n,) are numbers 0 to T - 1; a cluster (n,) that spans several tasks counts as one in
+    each; ``weights`` (T,) sum to 1.
 
     Examples
     --------
@@ -132,25 +114,9 @@ def averaged(
 def averaged_over_runs(
     values: FloatArray, of_items: FloatArray, tasks: IntArray, weights: FloatArray, n_runs: IntArray
 ) -> Average:
-    """Averages with their errors on new runs of these items; entries do not share these errors.
+    """Averages with their errors on new runs of these items, which entries do not share.
 
-    Parameters
-    ----------
-    values : ndarray, shape (n, m)
-    of_items : ndarray, shape (n, m)
-        Variance of each value over new runs (``variance_of_runs``).
-    tasks, weights
-        As in ``averaged``.
-    n_runs : ndarray of int, shape () or (n, m)
-        Runs behind each value, at least two.
-
-    Examples
-    --------
-    >>> runs = np.array([[0.5], [1.0], [0.5], [0.0]])
-    >>> averages = averaged_over_runs(runs, runs * (1 - runs), np.zeros(4, int), np.ones(1),
-    ...                               np.array(2))
-    >>> averages.scores.tolist(), averages.effective.round(1).tolist()
-    ([0.5], [9.0])
+    ``of_items`` (n, m) is the variance of each value over new runs (``variance_of_runs``).
     """
     n, sizes, weights = len(values), np.bincount(tasks).astype(float)[:, None], weights[:, None]
     doubt = 0.25 / np.mean(np.broadcast_to(n_runs, values.shape), axis=0)
@@ -167,18 +133,7 @@ def averaged_over_runs(
 def averaged_over_tasks(
     values: FloatArray, tasks: IntArray, clusters: IntArray | None, weights: FloatArray
 ) -> Average:
-    """Averages with their errors on new tasks like these; at least three tasks are needed.
-
-    Parameters are those of ``averaged``.
-
-    Examples
-    --------
-    >>> tasks = np.repeat([0, 1, 2, 3], 5)
-    >>> values = np.repeat([0.2, 0.4, 0.6, 0.8], 5)[:, None]
-    >>> averages = averaged_over_tasks(values, tasks, None, np.full(4, 0.25))
-    >>> averages.scores.round(2).tolist(), (averages.influence**2).sum().round(4).item()
-    ([0.5], 0.0167)
-    """
+    """Averages as in ``averaged``, with their errors on new tasks."""
     within = averaged(values, tasks, clusters, weights)
     influence, variance = of_new_tasks(group_means(values, tasks), weights[:, None])
     freedom = weights.size - 1.0
@@ -190,29 +145,10 @@ def averaged_over_tasks(
 def worth_of_means(
     means: FloatArray, within: FloatArray, sizes: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    r"""Averages over tasks from the mean of each, and their effective numbers of items.
+    """Scores (m,) from the mean of each task (T, m), their effective and Kish's numbers of items.
 
-    The variance of an average, :math:`\sum_t w_t^2 v_t / n_t`, is smoothed and shrunk.
-
-    Parameters
-    ----------
-    means, within : ndarray, shape (T, m)
-        Mean of each classifier in each task, and the variance of an answer: p (1 - p) of a share.
-    sizes, weights : ndarray, shape (T, 1) or (T, m)
-        Answers of the tasks, and weights, which sum to 1.
-
-    Returns
-    -------
-    scores, effective : ndarray, shape (m,)
-        For a single task its number of answers, to within 4 / n.
-    kish : ndarray, shape (1,) or (m,)
-
-    Examples
-    --------
-    >>> shares, alike = np.array([[0.9], [0.5]]), np.full((2, 1), 0.5)
-    >>> found = worth_of_means(shares, shares * (1 - shares), np.full((2, 1), 50.0), alike)
-    >>> [x.round(1).tolist() for x in found]
-    [[0.7], [119.5], [100.0]]
+    ``within`` (T, m) is the variance of an answer, p (1 - p) of a share; ``sizes`` and ``weights``
+    are (T, 1) or (T, m).
     """
     scores = np.sum(weights * means, axis=0)
     of_spread, of_distance, kish = shrinkage(sizes, weights)
@@ -250,19 +186,9 @@ def _chance(scores: FloatArray, items: FloatArray | float) -> FloatArray:
 
 
 def shrinkage(sizes: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Factors of the variance of an average in each task, which borrows from all.
+    """Factors of the variance of an average within each task and between them, and Kish's number.
 
-    Parameters
-    ----------
-    sizes, weights : ndarray, shape (T, 1), or (T, m) where entries differ in them
-
-    Returns
-    -------
-    within, between : ndarray, shape (T, 1) or (T, m)
-        Factors of the variance within each task, and of the square of its mean's distance from the
-        score.
-    kish : ndarray, shape (1,) or (m,)
-        Items with equal weights that the average is worth.
+    All are as ``sizes`` and ``weights``, (T, 1) or (T, m); a small task borrows from all.
     """
     more = sizes + _PSEUDO
     own = weights**2 / (sizes * (1 - sizes / more**2))
@@ -286,11 +212,6 @@ def korn_graubard(freedom: float) -> float:
     """Factor of an effective number of items whose error has few degrees of freedom.
 
     Korn and Graubard 1998, Survey Methodology 24, 193.
-
-    Examples
-    --------
-    >>> round(korn_graubard(11), 3)
-    0.793
     """
     from scipy.special import stdtrit
 
@@ -310,5 +231,5 @@ def group_means(values: FloatArray, groups: IntArray) -> FloatArray:
 
 
 def summed_by_cluster(values: FloatArray, clusters: Sequence[str] | None) -> FloatArray:
-    """Rows of one cluster added up, (clusters, m); the rows themselves where there are none."""
+    """Rows of one cluster added up, (clusters, m)."""
     return values if clusters is None else group_sums(values, codes_of(clusters)[1])

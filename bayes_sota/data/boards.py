@@ -1,10 +1,9 @@
 """Leaderboards and averages over tasks, from files and frames.
 
-A table of scores with a column for each task (subjects of an exam, benchmarks of a leaderboard,
-data sets) says more than its average: how many items a task has, or the error of each score, give
-the error of the average on new items of these tasks, whatever the tasks have in common; and how
-scores differ from task to task says what would happen on new tasks.
-``tests/data/test_tasks.py`` compares with answers, closed forms and simulation.
+A table with a column for each task says more than its average: how many items a task has, or the
+error of each score, give the error of the average on new items of these tasks; and how scores
+differ from task to task says what would happen on new tasks. ``tests/data/test_tasks.py`` compares
+with answers, closed forms and simulation.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,20 +53,19 @@ def read_leaderboard(
     use, leave_out, direction
         As in ``read_tidy``.
     **known
-        Options of ``Leaderboard`` and ``average_tasks``, and columns by their roles, as in
-        ``read_tidy``. Where they are not given,
+        Options of ``Leaderboard`` and ``average_tasks``, and columns by their roles. Defaults:
 
-        - ``n_test`` is the column of numbers of items, if there is one, or those beside tasks
-          (``law_n`` beside ``law``);
-        - ``metric`` follows from the name of the column of scores; one that holds no accuracies
-          needs ``metric`` or a standard error;
-        - ``standard_error`` (of every score, in every task) is the column beside the scores, or
-          those beside tasks (``law_stderr``), where the number of items is not known; a column that
-          you name (``se="..."``) always counts;
-        - ``submissions`` is the column that is called so, but not of a private board: what it shows
-          was chosen on other items. 1 for none;
-        - ``rounding`` of a Kaggle download is "kaggle";
-        - ``name`` is that of the file without its ending.
+        - ``n_test``: the column of numbers of items, or those beside tasks (``law_n`` beside
+        ``law``); - ``metric``: by the name of the column of scores; one that holds no accuracies
+        needs ``metric``
+          or a standard error;
+        - ``standard_error``: the column beside the scores, or those beside tasks (``law_stderr``),
+          where the number of items is not known; one that you name (``se="..."``) always counts;
+        - ``submissions``: the column that is called so, but not of a private board, whose scores
+        were
+          not selected;
+        - ``rounding`` of a Kaggle download: "kaggle";
+        - ``name``: that of the file without its ending.
 
     Returns
     -------
@@ -87,9 +85,6 @@ def read_leaderboard(
     >>> board = read_leaderboard(frame, n_test=200)
     >>> board.scores.tolist(), board.notes
     ([0.91, 0.905], ('Read: entries from "model", scores from "acc"; not used: "size".',))
-    >>> exam = pd.DataFrame({"model": ["a", "b"], "law": [0.9, 0.8], "art": [0.5, 0.7]})
-    >>> read_leaderboard(exam, n_test={"law": 50, "art": 200}).scores.tolist()
-    [0.7, 0.75]
     """
     given = _taken(known, _OPTIONS)
     tidy = source
@@ -134,7 +129,6 @@ def _add_errors(tidy: Tidy, numbers: Mapping[str, Any], options: dict[str, Any])
 
 
 def _board(tidy: Tidy, options: dict[str, Any]) -> Leaderboard:
-    """Leaderboard of a table with a row for each entry."""
     is_typed = "standard_error" in options and np.ndim(options["standard_error"]) == 0
     kind = _add_errors(tidy, tidy.numbers, options)
     if "metric" not in options:
@@ -183,14 +177,11 @@ def read_paired_boards(
     Parameters
     ----------
     source : path, data frame or Table
-        A row for each team with both scores; or, with ``private_source``, the public
-        leaderboard.
+        A row for each team with both scores; or, with ``private_source``, the public leaderboard.
     private_source : path, data frame or Table, optional
-        The private leaderboard, joined on the names of the teams; teams on one board only are left
-        out, and ``notes`` say how many.
+        The private leaderboard; teams on one board only are left out, and ``notes`` say how many.
     leave_out, direction
-        As in ``read_tidy``. Losses (``direction="lower"``) are returned with their sign
-        changed.
+        As in ``read_tidy``. Losses (``direction="lower"``) change their sign.
     **known
         Options of ``PairedBoards``, and columns by their roles, of which ``public`` and ``private``
         are those of one table. Default of ``submissions``: the column that is called so.
@@ -266,20 +257,18 @@ def average_tasks(
     scores : array-like, shape (m, T)
         Accuracies in [0, 1], or anything else with ``metric="score"``. None may be missing.
     n_test : int, mapping of str to int, or array-like of int, shape (T,) or (m, T), optional
-        Items of every task, of accuracies: one number for all, one for each task, or one for each
-        score. Not needed for new tasks, nor where accuracies have standard errors.
+        Items of all tasks, of each task, or of each score. Not needed for new tasks, nor where
+        accuracies have standard errors.
     standard_errors : float, mapping of str to float, or array-like, shape (T,) or (m, T), optional
         Standard errors of the scores; for accuracies those that are 0 or NaN need ``n_test``.
     tasks, names : sequence of str, optional
         Default: the columns and the index of a frame, or "1", "2", ...
     average : {"tasks", "items"} or mapping of str to float, optional
-        Which units have equal weight in an average: tasks (default) or items; or tasks with these
-        weights.
+        Which units have equal weight: tasks (default) or items; or tasks with these weights.
     new : {"items", "tasks"}, optional
-        Default: items. For new tasks like these the variance of an average is
-        :math:`\sum_t w_t (x_t - s)^2 \sum_t w_t^2 / (1 - \sum_t w_t^2)`, half its own and half the
-        mean over entries, and at least that of new items, where it is known. It has as many degrees
-        of freedom as there are tasks but one, which the posterior allows for.
+        Default: items. For new tasks the variance of an average is :math:`\sum_t w_t (x_t - s)^2
+        \sum_t w_t^2 / (1 - \sum_t w_t^2)`, half its own and half the mean over entries, and at
+        least that of new items, where it is known. It has T - 1 degrees of freedom.
     metric : {"accuracy", "score"}
     **options
         As in ``Leaderboard``: ``lower_is_better`` (for the metric "score" only), ``percent`` (of

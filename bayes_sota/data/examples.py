@@ -1,7 +1,7 @@
 """Bundled examples: best scores of public leaderboards, and answers of real classifiers.
 
-Numbers only, so that they can travel with the package. ``tests/data/test_examples.py`` holds the
-scores against the leaderboards that they were read from, and retrains some of the classifiers.
+``tests/data/test_examples.py`` holds the scores against the leaderboards that they were read from,
+and retrains some of the classifiers.
 """
 
 import tomllib
@@ -44,23 +44,10 @@ def load_example(name: str) -> BestScore:
 
 
 class ResponsesExample(NamedTuple):
-    """Answers of a field of real classifiers to test items and to many more held-out ones.
+    """Answers of the same real classifiers to test items, and to many held-out ones.
 
     The scores on ``test`` are what a leaderboard would show; those on ``held_out``, which nobody
-    selects on, tell how good each classifier is to within their own small error.
-
-    Attributes
-    ----------
-    test, held_out : Outcomes
-        The same classifiers in the same order, on different items.
-    families : tuple of str
-        Kind of each classifier ("svm-rbf", "failed", ...), aligned with ``test.names``.
-
-    Examples
-    --------
-    >>> example = load_responses_example("digits")
-    >>> example.test.scores.max() > example.held_out.scores.max()
-    np.True_
+    selects on, tell how good each classifier is. ``families`` has the kind of each.
     """
 
     test: Outcomes
@@ -72,32 +59,22 @@ class ResponsesExample(NamedTuple):
 def load_responses_example(name: str = "digits") -> ResponsesExample:
     """Bundled response matrix of a given name; there is one, "digits".
 
-    313 scikit-learn classifiers of many kinds learnt handwritten digits from at most 300 images
-    and answered the others: 250 test items and 1,247 held-out items. A crowd of near-equals at the
-    top, near-clones, a long tail and failed entries. The images are scikit-learn's copy of the UCI
-    Optical Recognition of Handwritten Digits (doi 10.24432/C50P49), the classifiers those of
+    313 scikit-learn classifiers of many kinds learnt handwritten digits (UCI Optical Recognition of
+    Handwritten Digits, doi 10.24432/C50P49) from at most 300 images and answered the others:
+    near-equals at the top, near-clones, a long tail and failed entries. They are those of
     ``tests/benchmarks/make_digits_benchmark.py``.
-
-    Parameters
-    ----------
-    name : str
-        Name of the example.
-
-    Raises
-    ------
-    InputError
-        No example has that name.
 
     Examples
     --------
     >>> example = load_responses_example("digits")
     >>> example.test, example.held_out.n_items
     (<Outcomes 'digits-test': 250 items x 313 classifiers>, 1247)
-    >>> example.families[0], example.test.names[0]
-    ('logistic', 'logistic/C=0.001')
     """
     check_choice("name", name, ("digits",))
-    answers = read_outcomes(_HERE / "digits_responses.csv.gz")
+    import pandas as pd
+
+    table = pd.read_csv(_HERE / "digits_responses.csv.xz", index_col=0)
+    answers = read_outcomes(table.T.rename_axis("item"))
     parts = []
     for part in ("test", "held-out"):  # an item is called part/number
         rows = [i for i, item in enumerate(answers.items) if item.startswith(f"{part}/")]

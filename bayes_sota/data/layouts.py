@@ -1,9 +1,9 @@
 """Which column has which role, by its name, and how a table holds its scores.
 
-Cells only decide whether a column is numeric and whether names repeat.
-A *board* has an entry and a score in every row; a *long* table repeats the entries over units;
-*tasks* are columns beside an entry; a *wide* table has a unit in every row and a column for each
-entry; a *pair* has a public and a private score.
+Cells only decide whether a column is numeric and whether names repeat. A *board* has an entry and a
+score in every row; a *long* table repeats the entries over units; *tasks* are columns beside an
+entry; a *wide* table has a unit in every row and a column for each entry; a *pair* has a public and
+a private score.
 """
 
 import shlex
@@ -34,13 +34,7 @@ class Layout:
 
 
 def find_layout(table: Table, asked: Mapping[str, str], use: Sequence[str]) -> Layout:
-    """Layout of a table, from the names of its columns and what a user asked for.
-
-    Raises
-    ------
-    InputError
-        A column that is not there, or names that may mean several things.
-    """
+    """Layout of a table, from the names of its columns and what a user asked for."""
     header = Header(table, asked, use)
     roles = header.roles
     if {"public", "private"} <= roles.keys():
@@ -109,7 +103,6 @@ class Header:
         return [names[of[0]] for of in found] if all(found) else []
 
     def n_names(self, column: str) -> int:
-        """Number of different cells."""
         return len(set(map(str, self.table.columns[column])))
 
     def texts(self) -> list[str]:

@@ -34,24 +34,22 @@ class BestScore(Chosen):
     Parameters
     ----------
     maximum : float, str or Decimal
-        Best score, in (0, 1) where it is not an accuracy; an accuracy or an AUC that has a
-        percent sign or is at least 10 is in percent, which ``notes`` say. A string keeps its
-        digits: "0.9110" has four decimals. A float drops zeros at its end: write "0.900", or
-        ``rounding="exact"``, for 1,350 / 1,500, because 0.9 is anything from 0.85 to 0.95.
+        Best score, in (0, 1) where it is not an accuracy; a percent sign, or a number of at least
+        10, means percent. A string keeps its digits. A float drops zeros at its end: 0.9 is
+        anything from 0.85 to 0.95, so write "0.900", or ``rounding="exact"``, for 1,350 / 1,500.
     n_test : int
         Number of test items; not needed for the metric "score".
     n_classifiers : int, (int, int) or TriesPrior
         Number of classifiers, a range (log-uniform), or a prior.
     submissions : int, (int, int) or TriesPrior, optional
-        Submissions (or unpublished variants) behind every classifier, of which the board shows
-        the best.
+        Submissions (or unpublished variants) behind every classifier, of which the best is shown.
     **options
-        As for a whole board: ``n_positive``, ``spread_ratio``, ``metric``, ``standard_error``,
+        As in ``Leaderboard``: ``n_positive``, ``spread_ratio``, ``metric``, ``standard_error``,
         ``name`` and ``rounding``.
 
     Attributes
     ----------
-    As of a ``Leaderboard``; ``scores`` and ``count_bounds`` have one row, for the best entry.
+    As in a ``Leaderboard``; ``scores`` and ``count_bounds`` have one row, for the best entry.
 
     Raises
     ------
@@ -86,7 +84,6 @@ class BestScore(Chosen):
     new: Literal["items", "tasks"] = field(init=False, default="items")
 
     def __init__(self, maximum: Any, *, n_classifiers: Tries, **options: Any) -> None:
-        """Check everything and find the counts behind the score, a board of one entry."""
         # a small number above 1 is a slip, unless it has a sign
         typed = printed_scores.parse_number(maximum)
         percent = None if typed is None or typed >= printed_scores.LEAST_PERCENT else False
@@ -117,7 +114,6 @@ class BestScore(Chosen):
 
     @property
     def n_negative(self) -> int | None:
-        """Negative test items of the metric "auc"."""
         return None if self.n_positive is None else self.n_test - self.n_positive
 
     @property
@@ -159,7 +155,6 @@ class BestScore(Chosen):
 
     @property
     def has_own_errors(self) -> bool:
-        """Whether each score has its own number of items or standard error."""
         return self.error_ratios is not None
 
 
@@ -167,29 +162,25 @@ class BestScore(Chosen):
 class Leaderboard(BestScore):
     """Scores of all entries of a leaderboard.
 
-    A ``BestScore`` of which the others are known too.
-
     Parameters
     ----------
     scores : (m,) sequence of float, str or Decimal, array or Series
-        Observed scores. Strings keep their digits: "0.9110" has four. Floats drop zeros at their
-        ends, which does not matter where another score has as many digits as were printed; else
-        write strings, or ``rounding="exact"``. Text that labels a Series or a DataArray gives the
-        names.
+        Strings keep their digits: "0.9110" has four. Floats drop zeros at their ends, which does
+        not matter where another score has as many digits as were printed. Text that labels a Series
+        or a DataArray gives the names.
     n_test : int, "infer" or (m,) sequence of int
         Number of test items; "infer" takes the one that the scores identify (``infer_n_test``).
-        One for each entry where accuracies come from different items. None is allowed for the
-        metric "score", and for accuracies that have standard errors.
+        May be None for the metric "score", and for accuracies that have standard errors.
     n_positive : int, optional
-        Positive test items, for the metric "auc" only, which needs it.
+        Positive test items, which the metric "auc" needs.
     spread_ratio : float, optional
         Standard deviation of the scores of positives over that of negatives (binormal), for the
-        metric "auc" only; default 1.
+        metric "auc"; default 1.
     names : (m,) sequence of str, optional
-        Names of the entries, all different. Default: "entry 1", "entry 2", ...
+        All different. Default: "entry 1", "entry 2", ...
     n_classifiers : int, (int, int) or TriesPrior, optional
         Number of classifiers that could have become the maximum: a number, a range (log-uniform)
-        or a prior. Default: m. More than m where part of the board, or variants, are hidden.
+        or a prior; above m where part of the board, or variants, are hidden. Default: m.
     submissions : int, (int, int), TriesPrior or (m,) sequence of int, optional
         Submissions behind each entry, of which the board shows the best: a number for all, a range
         (a tuple; log-uniform, every entry has its own number), a prior, or one number for each.
@@ -198,18 +189,16 @@ class Leaderboard(BestScore):
         "accuracy" is a number of correct answers divided by ``n_test``, "auc" an area under the ROC
         curve; "score" anything else.
     standard_error : float or (m,) sequence of float, optional
-        Standard error of one score, in its units, or one for each entry, for the metric "score"
-        and accuracies. Accuracies whose error is 0, as at 100 %, or missing need ``n_test``.
+        Standard error of one score, in its units, for the metric "score" and accuracies. Accuracies
+        whose error is 0, as at 100 %, or missing need ``n_test``.
     lower_is_better : bool
-        Errors and losses, for the metric "score" only.
+        For the metric "score" only.
     rounding : {"auto", "kaggle", "nearest", "floor", "exact"}
-        How scores were cut: rounded, floored (as Kaggle does), or not at all.
-        "auto" takes nearest, or floor where more scores are possible with it; "kaggle" prefers
-        floor.
+        How scores were cut: rounded, floored (as Kaggle does), or not at all. "auto" takes nearest,
+        or floor where more scores are possible with it; "kaggle" prefers floor.
     percent : bool, optional
         Whether scores are in percent. Default: if most exceed 1 and none exceeds 100.
     name : str
-        Label of the board.
     notes : sequence of str
         What a reader dropped or merged.
     is_competition : bool
@@ -218,7 +207,7 @@ class Leaderboard(BestScore):
     Attributes
     ----------
     scores : (m,) array of float
-        In the order given, larger is better: with the opposite sign if ``lower_is_better``.
+        Larger is better: with the opposite sign if ``lower_is_better``.
     count_bounds : (m, 2) array of int, or None
         Smallest and largest number of correct answers that prints as each accuracy.
     n_test : int
@@ -226,10 +215,8 @@ class Leaderboard(BestScore):
     n_test_source : str
         "given", "inferred from the scores", or where else it comes from.
     error_ratios : (m,) array of float, or None
-        Standard error of each score over that of the typical entry, where each has its own: the
-        root of ``n_test`` over its number of items.
+        Standard error of each score over that of the typical entry, where each has its own.
     n_classifiers : int or TriesPrior
-        Number of classifiers (or tries) that could have become the maximum, or its prior.
     submissions : (m, k) array of float, or None
         Equally likely numbers behind each entry: one where all are known. None for one each.
     tasks, averaging, n_items, task_influence, new
@@ -237,7 +224,6 @@ class Leaderboard(BestScore):
         or "weights"); items of all tasks, of the typical entry; contribution of each task to the
         errors on new tasks, (T, m); whether errors are those of new "items" or "tasks".
     names, n_positive, spread_ratio, rounding, metric, standard_error, lower_is_better, name, notes
-        As given or found; the constructor adds to ``notes``.
     decimals : int or None
         Digits of the scores; None for the metric "score".
 
@@ -251,14 +237,11 @@ class Leaderboard(BestScore):
     >>> board = Leaderboard(["0.91", "0.94", "0.90"], n_test=100, names=["a", "b", "c"])
     >>> board.maximum, board.n_entries, board.counts
     (0.94, 3, (94, 94))
-    >>> board.count_bounds.tolist()
-    [[91, 91], [94, 94], [90, 90]]
     >>> Leaderboard([0.91, 0.94], n_test=[100, 400]).error_ratios.round(2).tolist()
     [1.58, 0.79]
     """
 
     def __post_init__(self, percent: bool | None) -> None:
-        """Check everything and find the counts behind each score."""
         check_choice("metric", self.metric, Metric)
         unused = {of: vars(self)[of] for of, metrics in _USED.items() if self.metric not in metrics}
         refuse_unused(f'metric "{self.metric}"', unused)
@@ -328,7 +311,6 @@ class Leaderboard(BestScore):
         self._set(notes=(*self.notes, *remarks))
 
     def _set_classes(self) -> None:
-        """Items of both classes behind AUCs, of which the best is one."""
         n_test = checked_number(self.n_test, "n_test")
         checked_number(self.maximum, "the best AUC", Range(0.5, 1, open_low=True))
         positive = checked_number(self.n_positive, "n_positive", Range(2, n_test - 2, whole=True))
@@ -338,11 +320,10 @@ class Leaderboard(BestScore):
 
     @property
     def order(self) -> IntArray:
-        """Indices of the entries, best first, equal scores in the order given; (m,)."""
+        """Indices of the entries, best first, equal scores in the order given."""
         return np.argsort(-self.scores, kind="stable")
 
     def subset(self, entries: IntArray) -> Self:
-        """The same board with some of its entries."""
         rows = ("scores", "count_bounds", "error_ratios", "submissions")
         known = {name: of[entries] for name in rows if (of := getattr(self, name)) is not None}
         known["names"] = tuple(self.names[j] for j in entries)
@@ -355,7 +336,6 @@ class Leaderboard(BestScore):
         return self.copy_with(**known)
 
     def maximum_only(self) -> BestScore:
-        """The same board of which only the best score is known."""
         best = vars(self.subset(self.order[:1])) | {"names": ()}
         best["n_classifiers"] = self.n_classifiers
         if self.submissions is not None:  # those of any entry, which may be the best

@@ -1,18 +1,17 @@
 """Logs of evaluation tools become tables whose columns have the usual names.
 
-lm-evaluation-harness writes samples (a line per document, or per document and filter) and results
-(scores per task); inspect_ai a JSON file, or an archive ``.eval`` with a file per sample; Every
-Eval Ever a line per sample of any model and task. A row is a score of a model by one metric on an
-item, or a task; ``choose_metric`` keeps one metric of each task. What else a log says of an item
-stands in columns ``doc.KEY`` or ``metadata.KEY`` (``tests/data/test_logs.py``).
-
-Leaderboards downloaded from Kaggle have several rows per team.
+lm-evaluation-harness writes samples (a line per document and filter) and results (scores per task);
+inspect_ai a JSON file, or an archive ``.eval``; Every Eval Ever a line per sample of any model and
+task. A row is a score of a model by one metric on an item, or a task; what else a log says of an
+item stands in columns ``doc.KEY`` or ``metadata.KEY`` (``tests/data/test_logs.py``).
 """
 
+import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,7 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import counted, digest_of
-from bayes_sota.data import formats
-from bayes_sota.data.tables import Table
+from bayes_sota.data import tables
 from bayes_sota.data.words import is_loss
 
 _SAMPLES = re.compile(
@@ -39,6 +37,7 @@ _RECORD = ("model_id", "evaluation_name", "sample_id", "evaluation")
 _RESULTS = "lm-evaluation-harness results"
 MARKS = frozenset(("header.json", "_journal/start.json"))  # of an archive of inspect_ai
 _RUN = re.compile(r"(seed|run|rep|repeat|trial)s?[-_ =]?\d*|\d{4}-?\d\d-?\d\d.*", re.IGNORECASE)
+_CHECKED = frozenset(("doc_hash", "n_shot"))  # columns that are compared, and then dropped
 _LONGEST = 200  # characters of a name
 
 type Row = dict[str, Any]  # by column; "line" says where it stands
@@ -56,24 +55,14 @@ def files_in(folder: Path) -> list[Path]:
 
 def rows_of_log(
     value: Any, places: Sequence[str], path: Path, name: str
-) -> tuple[list[formats.Row], str]:
-    """Rows of parsed JSON, and the tool that wrote it; no tool where it is something else.
-
-    Parameters
-    ----------
-    value : parsed JSON
-    places : sequence of str
-        Lines of JSON lines, else empty.
-    path : Path
-    name : str
-        Name of the model where nothing else gives it.
-    """
+) -> tuple[list[tables.Row], str]:
+    """Rows of parsed JSON, and the tool that wrote it, or ""; ``name`` is the default model."""
     samples = value if isinstance(value, list) else [value]
     first = samples[0] if samples and isinstance(samples[0], dict) else {}
     log = first if value is first else {}
     results = _object(log, "results")
     of_samples = first.keys() & _ABOUT_SAMPLES or path.name.startswith("samples_")
-    there = list(zip(places or formats.places_of(samples), samples, strict=True))
+    there = list(zip(places or tables.places_of(samples), samples, strict=True))
     if "version" in log and isinstance(log.get("eval"), dict):
         origin, rows = "inspect_ai", _rows_of_inspect(log)
     elif "doc_id" in first and "model" not in first and of_samples:
@@ -87,7 +76,7 @@ def rows_of_log(
     if not (found := list(rows)):
         raise InputError("has no scores")
     lines = [row.pop("line") for row in found]
-    return formats.rows_of_records(found, lines), origin
+    return tables.rows_of_records(found, lines), origin
 
 
 def parse_archive(members: Mapping[str, bytes]) -> tuple[Any, list[str]]:
@@ -95,13 +84,12 @@ def parse_archive(members: Mapping[str, bytes]) -> tuple[Any, list[str]]:
     if "header.json" not in members:
         raise InputError("the evaluation is not finished (no header.json)")
     names = [name for name in members if name.startswith("samples/") and name.endswith(".json")]
-    texts = [formats.decoded(members[name]) for name in ("header.json", *names)]
-    header, *samples = (formats.parse_json(text)[0] for text in texts)
+    texts = [tables.decoded(members[name]) for name in ("header.json", *names)]
+    header, *samples = (tables.parse_json(text)[0] for text in texts)
     return {"version": "", "eval": {}, **header, "samples": samples}, []
 
 
 def _get(record: Any, key: str, place: str) -> Any:
-    """Value of a key that every record needs."""
     if not isinstance(record, dict) or record.get(key) is None:
         raise InputError(f"needs {quoted(key)}", line=place)
     return record[key]
@@ -127,8 +115,11 @@ def _rows_of_samples(samples: Placed, path: Path, name: str) -> Iterator[Row]:
     about: Row = {"folder": str(folder / name), "run": "1"}
     if match:
         about = {"folder": str(folder), "task": match["task"], "run": match["time"]}
+        with suppress(OSError, ValueError, AttributeError):  # there need be no results beside it
+            results = json.loads(path.with_name(f"results_{match['time']}.json").read_bytes())
+            about["n_shot"] = _object(results, "n-shot").get(match["task"])
     _, first = samples[0]
-    metrics = [one for one in first if one not in _NO_METRICS and formats.is_number(first[one])]
+    metrics = [one for one in first if one not in _NO_METRICS and tables.is_number(first[one])]
     if not metrics:  # of a corpus, such as BLEU
         yield about | {"line": samples[0][0], "item": "", "score": None, "metric": ""}
     for place, sample in samples:
@@ -140,7 +131,6 @@ def _rows_of_samples(samples: Placed, path: Path, name: str) -> Iterator[Row]:
 
 
 def _rows_of_results(log: Mapping[str, Any], name: str) -> Iterator[Row]:
-    """Row per task and metric, with error and direction of the score, and the number of items."""
     results, members = _object(log, "results"), _object(log, "group_subtasks")
     groups = {*_object(log, "groups"), *(group for group, tasks in members.items() if tasks)}
     model = log.get("model_name") or _object(log, "config").get("model") or name
@@ -148,9 +138,10 @@ def _rows_of_results(log: Mapping[str, Any], name: str) -> Iterator[Row]:
         part, higher = _object(results, task), _object(_object(log, "higher_is_better"), task)
         row: Row = {"line": f"task {quoted(task)}", "model": model, "task": task}
         row |= {"n": _object(_object(log, "n-samples"), task).get("effective")}
+        row["n_shot"] = _object(log, "n-shot").get(task)
         for title, number in part.items():
             word, comma, which = title.partition(",")
-            if comma and not word.endswith("_stderr") and formats.is_number(number):
+            if comma and not word.endswith("_stderr") and tables.is_number(number):
                 row |= {"score": number, "stderr": part.get(f"{word}_stderr,{which}")}
                 row |= {"higher_is_better": higher.get(word, not is_loss(word))}
                 yield row | {"metric": title.removesuffix(",none")}
@@ -161,7 +152,7 @@ def _rows_of_inspect(log: Mapping[str, Any]) -> Iterator[Row]:
     about, model = log["eval"], _get(log["eval"], "model", "eval")
     samples = log["samples"] if isinstance(log.get("samples"), list) else []
     started = about.get("created") or about.get("run_id") or ""
-    for place, sample in zip(formats.places_of(samples), samples, strict=True):
+    for place, sample in zip(tables.places_of(samples), samples, strict=True):
         row = {"line": place, "model": model, "task": about.get("task")}
         row |= {"item": _get(sample, "id", place)}
         row |= {"run": f"{started} epoch {sample.get('epoch', 1)}"} | _names_in(sample, "metadata")
@@ -173,7 +164,6 @@ def _rows_of_inspect(log: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def _rows_of_records(records: Placed) -> Iterator[Row]:
-    """Row per record: of a sample in an evaluation there is one."""
     for place, record in records:
         model, task, item, evaluation = (_get(record, key, place) for key in _RECORD)
         about = _object(record, "metadata")
@@ -184,17 +174,14 @@ def _rows_of_records(records: Placed) -> Iterator[Row]:
         yield row | {"score": _get(evaluation, "score", place), "metric": "score"}
 
 
-def choose_metric(table: Table, metric: str | None) -> Table:
-    """Table of logs with one score of each item and run, by one metric of its task.
-
-    Raises
-    ------
-    InputError
-        No task has the metric, or a model has none that counts; several are equally usual;
-        different documents have one number.
-    """
+def choose_metric(table: tables.Table, metric: str | None) -> tables.Table:
+    """Table of logs with one score of each item and run, by one metric of its task."""
     tasks = _tasks_of(table)
-    _check_documents(table, tasks)
+    items = list(map(str, table.columns.get("item", tasks)))
+    documents = zip(tasks, items, strict=True)
+    if two := _differing(documents, table.columns.get("doc_hash", ())):
+        problem = f"item {quoted(items[two[1]])} is a different document in an earlier row"
+        raise table.bad_cells("doc_hash", two[1:], problem)
     chosen: dict[str, str] = {}
     for task, names in metrics_of_tasks(table, metric).items():
         chosen[task] = names[0]
@@ -216,24 +203,30 @@ def choose_metric(table: Table, metric: str | None) -> Table:
     notes = [f"scores are {listed(used)}; there are also {listed(others)}"] * bool(others)
     if bare := dict.fromkeys(task for task in tasks if task not in chosen):
         notes.append(f"left out tasks without scores of single items: {listed(bare)}")
+    shots = table.columns.get("n_shot", ())
+    if two := _differing(tasks, shots):
+        each = ", ".join(f"{quoted(models[row])} is {shots[row]}-shot" for row in two)
+        notes.append(f"prompts differ in task {quoted(tasks[two[0]])}: {each}")
     found = table.take(kept, *notes)
     columns = found.columns | {"metric": [chosen.get(tasks[row], "") for row in kept]}
-    columns.pop("doc_hash", None)
-    filled = {name: of for name, of in columns.items() if any(cell is not None for cell in of)}
-    return replace(found, columns=filled)
+    filled = [name for name, of in columns.items() if any(cell is not None for cell in of)]
+    return replace(found, columns={of: columns[of] for of in filled if of not in _CHECKED})
 
 
-def metrics_of_tasks(table: Table, metric: str | None) -> dict[str, list[str]]:
+def _differing(keys: Iterable[Any], values: Sequence[Any]) -> list[int]:
+    """Rows of the first two different values of one key, if there are any."""
+    first = dict[Any, int]()
+    for row, (key, value) in enumerate(zip(keys, values, strict=False)):
+        if value is not None and values[first.setdefault(key, row)] != value:
+            return [first[key], row]
+    return []
+
+
+def metrics_of_tasks(table: tables.Table, metric: str | None) -> dict[str, list[str]]:
     """Metrics that may be meant in each task of logs, one but where several are equally usual.
 
-    It is the metric that was asked for ("exact_match,strict-match", "judge.f1"; those of several
-    tasks are joined by "+"); in tasks without it the usual one, or the only one; of results, the
-    first.
-
-    Raises
-    ------
-    InputError
-        No task has the metric.
+    It is the metric that was asked for ("exact_match,strict-match", "judge.f1", joined by "+" for
+    several tasks); in tasks without it the usual one, or the only one; of results, the first.
     """
     pairs = zip(_tasks_of(table), table.columns["metric"], strict=True)
     known: dict[str, list[str]] = {}
@@ -245,10 +238,8 @@ def metrics_of_tasks(table: Table, metric: str | None) -> dict[str, list[str]]:
     if not every:
         raise table.error("has no scores of items; results_*.json may have those of whole texts")
     if unknown := [name for name in asked if name not in every]:
-        problem = f"has no metric {listed(unknown)}; there are {listed(every)}"
-        problem += " (perplexities of samples are log-likelihoods)" * bool(
-            _LIKELIHOODS & {*unknown}
-        )
+        hint = " (perplexities of samples are log-likelihoods)" * bool(_LIKELIHOODS & {*unknown})
+        problem = f"has no metric {listed(unknown)}; there are {listed(every)}{hint}"
         raise table.error(problem, "metric")
     most = 1 if table.origin == _RESULTS else None
     return {task: _meant(names, asked)[:most] for task, names in known.items() if names}
@@ -261,11 +252,11 @@ def _meant(names: list[str], asked: list[str]) -> list[str]:
     return of_asked or next(filter(None, usual), names)
 
 
-def _tasks_of(table: Table) -> list[str]:
+def _tasks_of(table: tables.Table) -> list[str]:
     return list(map(str, table.columns.get("task", [""] * len(table))))
 
 
-def name_models(table: Table) -> Table:
+def name_models(table: tables.Table) -> tables.Table:
     """Models and runs by the folders of their samples, where these are still in the table."""
     if "folder" not in table.columns:
         return table
@@ -298,17 +289,7 @@ def _models_of(folders: Sequence[Path]) -> dict[str, tuple[str, str]]:
     return found if len({*found.values()}) == len(found) else whole
 
 
-def _check_documents(table: Table, tasks: Sequence[str]) -> None:
-    """Raise ``InputError`` where two documents of one task have the same number."""
-    first: dict[tuple[str, str], Any] = {}
-    columns = [table.columns.get(name, ()) for name in ("item", "doc_hash")]
-    for row, (task, item, found) in enumerate(zip(tasks, *columns, strict=False)):
-        if found is not None and first.setdefault((task, str(item)), found) != found:
-            problem = f"item {quoted(item)} is a different document in an earlier row"
-            raise table.bad_cells("doc_hash", [row], problem)
-
-
-def clean(table: Table, score: str, lower_is_better: bool) -> Table:
+def clean(table: tables.Table, score: str, lower_is_better: bool) -> tables.Table:
     """Row of the best score of every team on Kaggle; teams of one name get their id as well.
 
     Deleted teams and rows without a score are dropped, and scores of 0 unless some are below it or

@@ -42,11 +42,9 @@ class Observed:
         return digest_of(*(part for name in names for part in (name, known[name])))
 
     def __eq__(self, other: object) -> bool:
-        """Equal where everything that was observed is equal."""
         return type(other) is type(self) and self.data_hash() == other.data_hash()
 
     def __hash__(self) -> int:
-        """Agree with equality."""
         return hash(self.data_hash())
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -56,7 +54,6 @@ class Observed:
         self._set(**{name: value})
 
     def _set(self, **fields: Any) -> Self:
-        """Set fields, arrays read-only."""
         for name, value in fields.items():
             if isinstance(value, np.ndarray):
                 value = value.view()
@@ -90,7 +87,6 @@ class Chosen(Observed):
         return self.submissions is not None and bool(np.any(self.submissions != 1))
 
     def __repr__(self) -> str:
-        """One line, however many entries there are."""
         size = f"n_entries={self.n_entries}, n_test={self.n_test}"
         return f"<{type(self).__name__} {self.name!r}: {size}>"
 
@@ -138,7 +134,7 @@ class PairedBoards(Chosen):
     public, private : (m,) sequence of float, str or Decimal, array or Series
         Scores on the two test sets, larger is better, at least five teams.
     names : (m,) sequence of str, optional
-        Names of the teams, all different. Default: "entry 1", "entry 2", ...
+        All different. Default: "entry 1", "entry 2", ...
     n_test : int or (int, int), optional
         Items of both test sets, or of the public and of the private one; the scores are then
         accuracies.
@@ -149,20 +145,15 @@ class PairedBoards(Chosen):
         Submissions behind each team, of which its public score is the best, as in ``Leaderboard``;
         the private score is of the one that was chosen so.
     name : str
-        Label.
     notes : sequence of str
         What a reader dropped.
 
     Attributes
     ----------
-    public, private : (m,) array of float
-    names : tuple of str
-    n_test : tuple of int, or None
-    standard_errors : tuple of float, or None
+    n_test, standard_errors : tuple of both boards, or None
     submissions : (m, k) array of float, or None
         Equally likely numbers behind each team: one where all are known.
-    name : str
-    notes : tuple of str
+    public, private, names, name, notes
 
     Raises
     ------
@@ -187,7 +178,6 @@ class PairedBoards(Chosen):
     name: str = "paired boards"
 
     def __post_init__(self) -> None:
-        """Check everything."""
         if self.n_test is not None and self.standard_errors is not None:
             raise InputError("give numbers of items or standard errors of the boards, not both")
         given = self.public, self.private
@@ -201,9 +191,7 @@ class PairedBoards(Chosen):
             subjects = [f"the {which} score of {quoted(name)}" for name in names]
             scores = parse_scores(printed, percent=False, bounded=bounded, subjects=subjects).values
             if np.ptp(scores) == 0:
-                raise InputError(
-                    f"every {which} score is the same, so the scores do not rank the teams"
-                )
+                raise InputError(f"every {which} score is the same: they do not rank the teams")
             first = sorted(np.array(names)[scores == scores.max()])
             if len(first) > 1:
                 share = f"{len(first):,} teams share the best {which} score"
@@ -228,7 +216,6 @@ class PairedBoards(Chosen):
         return self.order(self.public)[0]
 
     def subset(self, names: Sequence[str]) -> Self:
-        """The same boards with some of their teams."""
         rows = [self.names.index(name) for name in names]
         given = {"public": self.public, "private": self.private, "submissions": self.submissions}
         kept = {field: of[rows] for field, of in given.items() if of is not None}
@@ -240,5 +227,4 @@ class PairedBoards(Chosen):
 
 
 def _pair(value: Any, name: str, allowed: Range) -> tuple[Any, ...] | None:
-    """Numbers that are known of both boards, checked."""
     return None if value is None else tuple(checked_numbers(value, BOARDS, name, allowed).tolist())

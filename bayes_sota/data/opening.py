@@ -12,74 +12,69 @@ from typing import Any
 
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.files import check_file
-from bayes_sota.data import formats, logs
-from bayes_sota.data.tables import Table, is_frame, make_table, of_several
+from bayes_sota.data import logs, tables
 from bayes_sota.data.words import place_in
 
 MOST_BYTES = 200_000_000
 _WHOLE = logs.MARKS | {"[Content_Types].xml"}  # a log, a workbook
 
 
-def read_table(source: Any, metric: str | None = None) -> Table:
+def read_table(source: Any, metric: str | None = None) -> tables.Table:
     """Table of a path, a folder of logs, a list of paths or a data frame.
 
     Text with commas, semicolons or tabs, Markdown, JSON and JSON lines, Excel and Parquet; text may
-    be gzipped. Frames of pandas, polars and whatever else narwhals opens. If logs
-    have several metrics, ``metric`` is the score, in the tasks that have it; those of several tasks
-    are joined by "+".
+    be gzipped. ``metric`` is the one of a log that counts; those of several tasks are joined by
+    "+".
     """
-    tables = read_all(source, metric)
-    if len(tables) > 1:
-        raise InputError(
-            "several files need a column that names the entries", where=tables[1].where
-        )
-    return tables[0]
+    parts = read_all(source, metric)
+    if len(parts) > 1:
+        raise InputError("several files need a column that names the entries", where=parts[1].where)
+    return parts[0]
 
 
-def read_all(source: Any, metric: str | None = None) -> list[Table]:
+def read_all(source: Any, metric: str | None = None) -> list[tables.Table]:
     """Tables of a source, or of a list of them; that of logs with one metric of each task."""
-    tables = open_all(source)
-    return [logs.choose_metric(tables[0], metric)] if tables[0].origin else tables
+    parts = open_all(source)
+    return [logs.choose_metric(parts[0], metric)] if parts[0].origin else parts
 
 
-def open_all(source: Any) -> list[Table]:
-    """Tables of a source, or of a list of them; those that name their entries are one table.
+def open_all(source: Any) -> list[tables.Table]:
+    """Tables as in ``read_all``, but that of logs has a row for each metric.
 
-    The table of logs has a row for each metric.
+    Those that name their entries are one table.
     """
-    tables = list(map(_opened, source if isinstance(source, list | tuple) else [source]))
-    if not tables:
+    parts = list(map(_opened, source if isinstance(source, list | tuple) else [source]))
+    if not parts:
         raise InputError("there are no files to read")
-    are_named = all(any(place_in("entry", x) is not None for x in of.columns) for of in tables)
-    if are_named or any(table.origin for table in tables):
-        tables = [_below_each_other(tables)]
-    elif len({table.name for table in tables}) < len(tables):  # files of a model in its folder
-        tables = [replace(of, name=Path(of.where).resolve().parent.name) for of in tables]
-    return [logs.name_models(tables[0])] if tables[0].origin else tables
+    are_named = all(any(place_in("entry", x) is not None for x in of.columns) for of in parts)
+    if are_named or any(table.origin for table in parts):
+        parts = [_below_each_other(parts)]
+    elif len({table.name for table in parts}) < len(parts):  # files of a model in its folder
+        parts = [replace(of, name=Path(of.where).resolve().parent.name) for of in parts]
+    return [logs.name_models(parts[0])] if parts[0].origin else parts
 
 
-def _below_each_other(tables: Sequence[Table]) -> Table:
-    """One table of several, which have names for their entries."""
-    if len(tables) == 1:
-        return tables[0]
-    origins = sorted({table.origin or "table" for table in tables})
+def _below_each_other(parts: Sequence[tables.Table]) -> tables.Table:
+    if len(parts) == 1:
+        return parts[0]
+    origins = sorted({table.origin or "table" for table in parts})
     if len(origins) > 1:
-        raise InputError(f"only files of one format can be joined; these are {listed(origins)}")
-    titles = dict.fromkeys(name for table in tables for name in table.columns)
-    cells = [{name: of.columns.get(name, [None] * len(of)) for name in titles} for of in tables]
+        raise InputError(f"only files of one format can be joined; choose {' or '.join(origins)}")
+    titles = dict.fromkeys(name for table in parts for name in table.columns)
+    cells = [{name: of.columns.get(name, [None] * len(of)) for name in titles} for of in parts]
     return replace(
-        tables[0],
+        parts[0],
         columns={name: list(chain.from_iterable(of[name] for of in cells)) for name in titles},
-        **of_several(tables),
+        **tables.of_several(parts),
     )
 
 
-def _opened(source: Any) -> Table:
+def _opened(source: Any) -> tables.Table:
     """Table of one source; whatever a decoder raises becomes an error with its place."""
-    if isinstance(source, Table):
+    if isinstance(source, tables.Table):
         return source
     is_path = isinstance(source, str | PathLike)
-    if not (is_path or is_frame(source)):
+    if not (is_path or tables.is_frame(source)):
         kind = type(source).__name__
         raise InputError(f"paths and data frames are read, not {kind}; bs.Leaderboard takes scores")
     where = str(source) if is_path else "the data frame"
@@ -89,16 +84,15 @@ def _opened(source: Any) -> Table:
         return _table_of_frame(source, where=where, name="table")
     except Exception as error:
         reason = " ".join(str(getattr(error, "strerror", None) or error).split())
-        extras = "pip install 'bayes-sota[excel]' 'bayes-sota[parquet]'"
-        fix = extras if isinstance(error, ImportError) else ""
+        extra = "parquet" if "pyarrow" in reason else "excel"
+        fix = f"pip install 'bayes-sota[{extra}]'" if isinstance(error, ImportError) else ""
         problem = InputError(f"cannot be read ({reason})", fix=fix)
         raised = error if isinstance(error, InputError) else problem
         raised.where, raised.is_unreadable = raised.where or where, True
         raise raised from None
 
 
-def _table_of_path(path: Path, where: str) -> Table:
-    """Table of a file, or of the logs in a folder; that of a log has a row for each metric."""
+def _table_of_path(path: Path, where: str) -> tables.Table:
     if path.is_dir():
         table = _below_each_other(list(map(_opened, logs.files_in(path))))
         return replace(table, where=where, name=path.resolve().name)
@@ -108,14 +102,14 @@ def _table_of_path(path: Path, where: str) -> Table:
         return _table_of_frame(_frame_of_parquet(data), where=where, name=name)
     if members and logs.MARKS.isdisjoint(members):
         rows, notes = _rows_of_workbook(data)
-    elif not members and (text := formats.decoded(data)).lstrip()[:1] not in ("[", "{"):
-        rows = formats.rows_of_text(text)
+    elif not members and (text := tables.decoded(data)).lstrip()[:1] not in ("[", "{"):
+        rows = tables.rows_of_text(text)
     else:
-        value, places = logs.parse_archive(members) if members else formats.parse_json(text)
+        value, places = logs.parse_archive(members) if members else tables.parse_json(text)
         rows, origin = logs.rows_of_log(value, places, path, name)
         if not origin:
-            rows = formats.rows_of_json(value, places)
-    return formats.table_of_rows(rows, notes, where=where, name=name, origin=origin)
+            rows = tables.rows_of_json(value, places)
+    return tables.table_of_rows(rows, notes, where=where, name=name, origin=origin)
 
 
 def _frame_of_parquet(data: bytes) -> Any:
@@ -127,7 +121,7 @@ def _frame_of_parquet(data: bytes) -> Any:
     return pd.read_parquet(io.BytesIO(data), dtype_backend="numpy_nullable")
 
 
-def _rows_of_workbook(data: bytes) -> tuple[list[formats.Row], list[str]]:
+def _rows_of_workbook(data: bytes) -> tuple[list[tables.Row], list[str]]:
     """Rows of the first sheet that has rows of several cells, with a note on the others."""
     import pandas as pd
 
@@ -142,7 +136,7 @@ def _rows_of_workbook(data: bytes) -> tuple[list[formats.Row], list[str]]:
     return rows, [note] * (len(titles) > 1)
 
 
-def _table_of_frame(frame: Any, **source: str) -> Table:
+def _table_of_frame(frame: Any, **source: str) -> tables.Table:
     """Table of a frame, with the index of pandas as a column where it is more than a count."""
     import narwhals as nw
 
@@ -155,11 +149,10 @@ def _table_of_frame(frame: Any, **source: str) -> Table:
             cells = [cell if cell is None else float(f"{cell:.7g}") for cell in cells]
         columns.append(cells)
     lines = [f"row {number}" for number in range(1, len(opened) + 1)]
-    return make_table(zip(opened.columns, columns, strict=True), lines, **source)
+    return tables.make_table(zip(opened.columns, columns, strict=True), lines, **source)
 
 
 def _with_index(frame: Any) -> Any:
-    """The frame; of pandas, with text as names of columns, and its index where that has names."""
     if not hasattr(frame, "reset_index"):
         return frame
     index = frame.index
@@ -189,6 +182,5 @@ def _content(path: Path) -> tuple[bytes, str, dict[str, bytes]]:
 
 
 def _check_size(size: int) -> None:
-    """Raise ``InputError`` above the limit."""
     if size > MOST_BYTES:
         raise InputError(f"holds more than {MOST_BYTES:,} bytes")

@@ -1,9 +1,7 @@
 """Answers or numbers of classifiers for the same test items: the matrix behind all comparisons.
 
-Right and wrong answers, shares of right ones in several runs, or numbers: outputs for positive and
-negative items (AUC), the Dice of every case (mean), the error of every prediction (root mean
-square). Everything is checked here, at construction, and never again; the statistics are functions
-of ``data.averages`` and ``data.item_values`` (``tests/data/test_outcomes.py``).
+Everything is checked here, at construction, and never again; the statistics are functions of
+``data.averages`` and ``data.item_values`` (``tests/data/test_outcomes.py``).
 """
 
 from collections import Counter
@@ -50,14 +48,15 @@ class Outcomes(Observed):
         several runs, shares of right ones, with ``n_runs``. For other metrics numbers, none
         missing. A data frame brings the names of its columns.
     metric : {"accuracy", "auc", "mean", "rmse"}, optional
-        A score is the share of correct answers, or made of numbers. Default: "auc" with labels,
-        else "accuracy".
+        A score is the share of correct answers, or made of numbers: outputs for positive and
+        negative items (AUC), the Dice of every case (mean), the error of every prediction (root
+        mean square). Default: "auc" with labels, else "accuracy".
     labels : array-like, shape (n_items,), optional
         1 for positive and 0 for negative items, for AUC.
     lower_is_better : bool, optional
         For numbers. Default: True for "rmse".
     names, items : sequence of str, optional
-        Name of each classifier and item, each once. Default: the columns of a frame, or "1", ...
+        Each once. Default: the columns of a frame, or "1", ...
     clusters, tasks : sequence of str, optional
         What each item belongs to: a document, a patient or a family of near-duplicates, whose
         items depend on each other; a subject or benchmark, for accuracies and means.
@@ -69,8 +68,7 @@ class Outcomes(Observed):
         What skill is about: new items of these tasks, new runs on these very items, or new tasks;
         for numbers each item then is a task (``about`` makes it so).
     passes : (int, bool), optional
-        K, and whether all of K runs must be right (pass^K) or one of them (pass@K), instead of the
-        share of right runs.
+        K, and whether all of K runs must be right (pass^K) or one of them (pass@K).
     unit, name, notes
         What an item is called in sentences; label of the matrix; what a reader should know.
 
@@ -93,7 +91,7 @@ class Outcomes(Observed):
         single answers, without tasks; errors are those of ``average``: over tasks, runs, or
         clusters of all items; any answer is missing.
     measured, runs_in_words : str
-        What scores of several runs are, in words, and how many runs; empty for single answers.
+        What scores of several runs are, and how many runs; empty for single answers.
     sign : int
         What scores are multiplied by to be as they were given: -1 if lower is better.
 
@@ -108,10 +106,6 @@ class Outcomes(Observed):
     >>> answers = Outcomes([[1, 0], [1, 1], [0, None]], names=["tree", "forest"])
     >>> answers, answers.scores.round(3).tolist()
     (<Outcomes 'outcomes': 3 items x 2 classifiers, 1 missing>, [0.667, 0.5])
-    >>> Outcomes([[1, 0], [1, 1], [0, 1]], tasks=["law", "law", "art"]).scores.tolist()
-    [0.5, 0.75]
-    >>> Outcomes([[0.9, 0.8], [0.1, 0.6], [0.8, 0.7], [0.5, 0.1]], labels=[1, 0, 1, 0])
-    <Outcomes 'outcomes': 4 items x 2 classifiers, metric auc>
     """
 
     def __init__(
@@ -133,7 +127,6 @@ class Outcomes(Observed):
         name: str = "outcomes",
         notes: Sequence[str] = (),
     ) -> None:
-        """Check everything once."""
         self.metric: ItemMetric = metric or ("accuracy" if labels is None else "auc")
         check_choice("metric", self.metric, ItemMetric)
         check_choice("new", new, New)
@@ -194,7 +187,6 @@ class Outcomes(Observed):
         return given
 
     def _check_metric(self) -> None:
-        """Check that the metric goes with all that is given, and that it is enough for errors."""
         if self.is_answers:
             least = (1 if self.passes is None else max(self.passes[0], 2)) + (self.new == "runs")
             if self.n_runs < least:
@@ -214,7 +206,6 @@ class Outcomes(Observed):
             raise InputError(f"{one}, which does not show how numbers vary; leave it out")
 
     def __repr__(self) -> str:
-        """Size, and whatever is not plain answers."""
         size = f"{self.n_items:,} items x {self.n_classifiers:,} classifiers"
         missing = f"{np.isnan(self.values).sum():,} missing" if self.has_missing else ""
         tasks = f"{len(self.task_weights):,} tasks" if self.tasks else ""
@@ -260,7 +251,7 @@ class Outcomes(Observed):
 
     @property
     def influence(self) -> FloatArray:
-        """Influence values of the items on the ``scores`` of numbers, mean 0, (n, m)."""
+        """Influence values of the items on the ``scores`` of numbers, (n, m)."""
         return self._estimates[1]
 
     @property
@@ -270,19 +261,17 @@ class Outcomes(Observed):
 
     @cached_property
     def covariance(self) -> FloatArray:
-        """Covariance of the scores, (m, m)."""
         return self.average.influence.T @ self.average.influence
 
     @property
     def standard_errors(self) -> FloatArray:
-        """Standard error of each score, (m,)."""
         return self.average.standard_errors
 
     def subset(self, classifiers: Which = None, items: Which = None) -> "Outcomes":
-        """The same outcomes for some classifiers and items, in the order asked for.
+        """The same outcomes for some classifiers and items, in the order asked for; default all.
 
         Each is a number (from 0; negative ones count from the end) or a name; or a mask of booleans
-        says which. Default: all. Known skills are kept unless items are chosen.
+        says which. Known skills are kept unless items are chosen.
 
         Examples
         --------
@@ -302,7 +291,6 @@ class Outcomes(Observed):
         return some.copy_with(anchors=self.anchors.among(columns))
 
     def _with(self, values: FloatArray, **changes: Any) -> "Outcomes":
-        """The same with other values, and what else changes."""
         known = {name: getattr(self, name) for name in _KEPT} | changes
         average: Any = self.averaging if known["tasks"] else None
         if average == "weights":
@@ -318,11 +306,6 @@ class Outcomes(Observed):
 
         For numbers and new tasks the result has one item for each task, with the mean of its
         numbers.
-
-        Parameters
-        ----------
-        new, passes
-            As of the class.
 
         Examples
         --------
@@ -343,14 +326,7 @@ class Outcomes(Observed):
         return self._with(values, **known)
 
     def leaderboard(self) -> Leaderboard:
-        """Leaderboard of the scores, with sizes or the standard error of the best.
-
-        Examples
-        --------
-        >>> board = Outcomes([[1, 0], [1, 1], [0, 0]]).leaderboard()
-        >>> board.n_test, board.counts
-        (3, (2, 2))
-        """
+        """Leaderboard of the scores, with sizes or the standard error of the best."""
         self.check_several()
         if self.has_missing:
             lacking = self.n_items - self.complete().n_items
@@ -369,6 +345,5 @@ class Outcomes(Observed):
         return Leaderboard(self.sign * self.scores, standard_error=error, **known)
 
     def check_several(self) -> None:
-        """Raise ``InputError`` if there is only one classifier."""
         if self.n_classifiers < 2:
             raise InputError("there is only one classifier; bayes-sota score estimates its skill")

@@ -1,8 +1,8 @@
 """Printed numbers: their digits, and the counts of correct answers that print so.
 
-Scores are stored as whole multiples of 10^-decimals and compared in whole-number arithmetic, so
-that no answer depends on how a float was rounded. ``tests/data/test_leaderboard.py`` compares the
-counts with brute force over all counts.
+Scores are whole multiples of 10^-decimals, compared in whole-number arithmetic, so that no answer
+depends on how a float was rounded. ``tests/data/test_leaderboard.py`` compares the counts with
+brute force.
 """
 
 import re
@@ -34,22 +34,11 @@ ATTAINED = 1e-9  # a full-precision score is k/n up to this much
 
 @dataclass(frozen=True, eq=False)
 class PrintedScores:
-    """Scores as they were printed.
+    """Scores (m,) as they were printed; accuracies lie in [0, 1].
 
-    Attributes
-    ----------
-    values : (m,) array of float
-        The scores; accuracies lie in [0, 1].
-    scaled : (m,) array
-        ``values * unit`` as whole numbers, exact; the values if the scores have full precision.
-    unit : int or None
-        ``10**decimals``, None for full precision.
-    decimals : int
-        Digits after the point; ``EXACT_DECIMALS`` or more means full precision.
-    in_percent : bool
-        Whether the scores were given in percent.
-    roundings : tuple of str
-        How they may have been cut, the preferred way first.
+    ``scaled`` is ``values * unit`` in whole numbers, and ``unit`` ``10**decimals``; in full
+    precision (``EXACT_DECIMALS`` or more) it is None, and ``scaled`` the values. ``roundings`` are
+    the ways in which they may have been cut, the preferred one first.
     """
 
     values: FloatArray
@@ -75,18 +64,12 @@ def parse_number(raw: object) -> Decimal | None:
 
 
 def is_blank(value: object) -> bool:
-    """Whether a cell is empty.
-
-    Examples
-    --------
-    >>> is_blank(None), is_blank(float("nan")), is_blank(" "), is_blank([1])
-    (True, True, True, False)
-    """
+    """Whether a cell is empty."""
     return str(value).strip().lower() in MISSING
 
 
 def number_in(value: Any, name: str, allowed: Range) -> Decimal:
-    """Number in a range, however it is written, with the digits that it was written with."""
+    """Number in a range, with the digits that it was written with."""
     number = parse_number(value)
     if number is None and is_blank(value):
         raise InputError(f"{{name}} is missing: it must be {allowed}", parameter=name)
@@ -96,7 +79,7 @@ def number_in(value: Any, name: str, allowed: Range) -> Decimal:
 
 
 def checked_number(value: Any, name: str, allowed: Range = COUNT) -> Any:
-    """Number in a range, however it is written; a whole one, such as 100 or "100.0", as an int."""
+    """Number in a range; a whole one, such as 100 or "100.0", as an int."""
     return (int if allowed.whole else float)(number_in(value, name, allowed))
 
 
@@ -141,33 +124,15 @@ def parse_scores(
     bounded: bool = True,
     subjects: Sequence[str] | None = None,
 ) -> PrintedScores:
-    """Scores with the digits that the longest of them has.
+    """Scores (m,) with the digits that the longest of them has; strings keep theirs.
 
-    Parameters
-    ----------
-    scores : sequence of float, str or Decimal, (m,)
-        Strings keep their digits.
-    rounding : {"auto", "kaggle", "nearest", "floor", "exact"}
-        How they were cut.
-    percent : bool, optional
-        Whether scores are in percent. Default: if all have percent signs, or if most exceed 1 and
-        none exceeds 100.
-    bounded : bool
-        Whether scores are accuracies, which lie in [0, 1].
-    subjects : sequence of str, (m,), optional
-        What a message calls each score; default "the score of entry 1".
-
-    Raises
-    ------
-    InputError
-        No scores, text among numbers, NaN, or an accuracy outside [0, 1].
+    Without ``percent``, they are in percent if all have percent signs, or if most exceed 1 and none
+    exceeds 100; ``bounded`` ones are accuracies; ``subjects`` are what a message calls each score.
 
     Examples
     --------
-    >>> parse_scores(["0.9110", "0.91"]).scaled
-    array([9110, 9100])
-    >>> parse_scores([91.1, 90.25]).values, parse_scores(["91.1%", "90.25 %"]).values
-    (array([0.911 , 0.9025]), array([0.911 , 0.9025]))
+    >>> parse_scores(["0.9110", "0.91"]).scaled, parse_scores(["91.1%", "90.25 %"]).values
+    (array([9110, 9100]), array([0.911 , 0.9025]))
     """
     check_choice("rounding", rounding, RoundingChoice)
     cells = list(scores)
@@ -183,7 +148,7 @@ def parse_scores(
         percent = bool(np.mean(values > 1) > 0.5 and values.max() <= 100 and not are_low.any())
     if bounded:
         allowed = Range(0, 100) if percent else SHARE
-        fix = "name the metric of scores that are not accuracies" * (len(cells) > 1)
+        fix = "correct it, leave it out (--leave-out NAME), or give metric score" * (len(cells) > 1)
         with located("", fix):
             for place in np.flatnonzero((values < 0) | (values > allowed.high)).tolist():
                 number_in(numbers[place], f"{of[place]}, an accuracy,", allowed)
@@ -205,16 +170,13 @@ def count_bounds(
 ) -> tuple[IntArray, IntArray]:
     """Least and largest k for which k / n_test, cut to multiples of 1 / unit, is scores / unit.
 
-    Without a unit, for which k / n_test is a score in full precision: one count, or none. The first
-    exceeds the second where no count prints so. ``scores`` or ``n_test`` or both are arrays. Both
-    ends of a tie count, because printers differ.
+    Without a unit, scores have full precision: one count, or none. The first exceeds the second
+    where no count prints so. Both ends of a tie count, because printers differ.
 
     Examples
     --------
     >>> count_bounds(np.array([9116, 5000]), 13_840, 10_000, "nearest")
     (array([12616,  6920]), array([12617,  6920]))
-    >>> count_bounds(np.array([0.25, 1 / 3]), 8, None, "exact")
-    (array([2, 4]), array([2, 3]))
     """
     # Python's whole numbers know no overflow.
     if unit and 2 * unit * (int(np.max(n_test, initial=0)) + 1) > 2**62:

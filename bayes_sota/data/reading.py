@@ -1,8 +1,7 @@
 """From a source to one row per score; or to battles of two entries each.
 
-Battles are of a winner and a loser, or have a verdict or numbers of wins beside a pair. Whatever
-the table looks like, each row becomes numbers of battles that its first entry won, that its second
-entry won, and that were tied.
+Battles have a winner and a loser, or a verdict or numbers of wins beside a pair; each row becomes
+numbers of battles that its first entry won, that its second entry won, and that were tied.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,7 +47,7 @@ def read_tidy(
     use : list of str, optional
         Columns that hold scores; the others do not compete.
     leave_out : list of str
-        Columns, entries, tasks or metrics to ignore.
+        Columns, entries, tasks, metrics or items to ignore.
     direction : {"lower", "higher"}, optional
         Which scores are better; needed where a name says that scores are losses.
     **roles : str
@@ -88,9 +87,7 @@ def read_tidy(
 def _scores_of(
     table: Table, use: Sequence[str], direction: Direction, roles: Mapping[str, str]
 ) -> Tidy:
-    """Scores of one table."""
-    battles = None if use else _battles_of(table, roles)
-    if battles is not None:
+    if not use and (battles := _battles_of(table, roles)) is not None:
         return battles
     is_competition = {"teamid", "teamname", "score"} <= set(map(key, table.columns))  # Kaggle
     if is_competition:
@@ -103,11 +100,11 @@ def _scores_of(
 
 
 def _without(tidy: Tidy, names: Sequence[str]) -> Tidy:
-    """Scores without the entries, tasks, metrics and units of some names."""
     there = [tidy.labels[role] for role in _FILTERED if role in tidy.labels]
     known = {label for labels in there for label in labels} if names else set()
+    gone = "".join(note for note in tidy.notes if note.startswith("left out"))  # tasks of logs
     for name in names:
-        if name not in known:
+        if name not in known and quoted(name) not in gone:
             problem = f"nothing is called {quoted(name)}, so it cannot be left out"
             raise tidy.error(problem + nearest(name, known))
     left_out = [np.isin(labels, names) for labels in there]
@@ -135,7 +132,6 @@ def _without_summaries(table: Table, layout: Layout) -> Table:
 
 
 def _check_one_metric(tidy: Tidy) -> None:
-    """Raise ``InputError`` if an entry has scores of several metrics for one unit."""
     metrics = sorted(set(tidy.labels.get("metric", ())))
     if len(metrics) > 1 and tidy.count(*(tidy.labels.keys() - {"metric"})) < len(tidy):
         problem = f"scores are of several metrics: {listed(metrics)}"
@@ -155,15 +151,7 @@ def _check_one_scale(tidy: Tidy) -> None:
 
 
 def _are_losses(tidy: Tidy, direction: Direction) -> bool | None:
-    """Direction that the user or the table gives; needed where a name is that of a loss.
-
-    None where the table gives each task its own.
-
-    Raises
-    ------
-    InputError
-        No direction was given, and a name says that lower is better.
-    """
+    """Direction that the user or the table gives, None if by task; else no name may be a loss."""
     if direction not in (None, "lower", "higher"):
         raise tidy.error(f"got {direction!r}", "direction", "give {option}")
     told = {word.lower() in ("false", "0") for word in tidy.labels.get("direction", ()) if word}
@@ -187,7 +175,7 @@ def _are_losses(tidy: Tidy, direction: Direction) -> bool | None:
 
 
 def _battles_of(table: Table, asked: Mapping[str, str]) -> Tidy | None:
-    """Entry, opponent, result (1 won, 0.5 tied, 0 lost) and count of battles; None of scores."""
+    """Battles, with the share that the entry won against its opponent; None of scores."""
     if asked.keys() & {"entry", "unit", "score", "task", "public", "private"}:
         return None
     roles = {role: _named(table, ROLES[role]) for role in _OF_BATTLES}
@@ -222,7 +210,6 @@ def _battles_of(table: Table, asked: Mapping[str, str]) -> Tidy | None:
 
 
 def _named(table: Table, words: Iterable[str]) -> str:
-    """First column whose name is among some words, or ""."""
     return next((name for name in table.columns if key(name) in words), "")
 
 
@@ -286,7 +273,6 @@ def _results(table: Table, pair: list[str], sides: list[str], verdict: str) -> A
 
 
 def _refuse_matrix(table: Table) -> None:
-    """Raise ``InputError`` for a square matrix, whose rows are called like its columns."""
     first = table.first_text()
     entries = sorted(str(cell).strip() for cell in table.columns[first])
     if entries == sorted(table.columns.keys() - {first}) and len(entries) > 1:

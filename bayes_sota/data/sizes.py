@@ -1,4 +1,4 @@
-r"""How many test items stand behind scores: by their standard errors, or by their digits.
+"""How many test items stand behind scores: by their standard errors, or by their digits.
 
 An accuracy x with the standard error s is worth
 
@@ -8,8 +8,8 @@ items, because ``s^2 = x (1 - x) / (n - 1)`` is the usual estimate. Near 0 and 1
 says little, at 0 and 1 nothing: there the number of items counts.
 
 An accuracy is k / n, cut to d decimals. Below n = 10^d not every printed number can arise, so a
-board with enough distinct scores gives n away. Exact: whole-number arithmetic throughout.
-``tests/data/test_lattice.py`` compares with brute force, and over a grid of simulated boards.
+board with enough distinct scores gives n away. ``tests/data/test_lattice.py`` compares with brute
+force, and over a grid of simulated boards.
 """
 
 from collections.abc import Sequence
@@ -33,21 +33,19 @@ _LEAST_ITEMS = 1.5  # two, and errors are rounded
 
 
 class LatticeFit(NamedTuple):
-    """Test-set sizes that can give all scores, and how sure the first of them is.
+    """Test-set sizes that can give all scores, the most plausible first.
 
     Attributes
     ----------
     n_test : int
-        Most plausible number of test items for which every score is attainable: with one rounding
-        the smallest.
     candidates : tuple of int
         The next plausible that fit too, at most 20; multiples of ``n_test`` always do.
     rounding : {"nearest", "floor", "exact"}
         How the scores are cut if there are ``n_test`` items.
     p_other : float
-        Probability of another size; see ``infer_n_test``.
+        Probability of another size.
     statement : str
-        How many sizes below 10^d (and up to 1,000,000) fit, and how sure the first is.
+        How many sizes fit, and how sure the first is.
     """
 
     n_test: int
@@ -66,16 +64,15 @@ def infer_n_test(scores: Any, rounding: printed_scores.RoundingChoice = "auto") 
     """Test-set sizes for which every distinct score is attainable, the most plausible first.
 
     A score v with d decimals is attainable at n if some k has k/n cut to v: floored, ``v <= k/n <
-    v + 10^-d``; rounded, ``|k/n - v| <= 10^-d / 2``. For n below 10^d a share of about n / 10^d of
-    all printed numbers is, and K distinct scores compare sizes by their likelihood,
+    v + 10^-d``; rounded, ``|k/n - v| <= 10^-d / 2``. K distinct scores compare sizes below 10^d by
+    their likelihood,
 
         p(scores | n) = prod_v c_v(n) / n
 
-    with ``c_v`` the counts that print as v. Rounded ties go up, to even or at random, with equal
-    probability beforehand. The prior is 1/n, and even for the roundings. Sizes from 10^d on give
-    every score a probability of 10^-d; they stand for scores that come from elsewhere, too. Likely
-    are hence the smallest sizes that fit: twice the size is less likely by 2^-K. A size is
-    identified if all others together have a probability of at most 0.05.
+    with ``c_v`` the counts that print as v, and the prior 1/n. Rounded ties go up, to even or at
+    random, with equal probability beforehand. Sizes from 10^d on give every score a probability of
+    10^-d; they stand for scores that come from elsewhere, too. Twice the size is less likely by
+    2^-K. A size is identified if all others together have a probability of at most 0.05.
 
     Parameters
     ----------
@@ -87,8 +84,7 @@ def infer_n_test(scores: Any, rounding: printed_scores.RoundingChoice = "auto") 
     Raises
     ------
     InputError
-        Scores that are not accuracies, or no size below 10^d and up to 1,000,000 that fits: then
-        the scores do not determine it.
+        Scores that are not accuracies, or no size below 10^d and up to 1,000,000 that fits.
 
     Examples
     --------
@@ -176,13 +172,7 @@ def of_errors(errors: Any, scores: FloatArray, names: Sequence[str]) -> dict[str
 
 
 def leaders(scores: FloatArray) -> IntArray:
-    """Entries that count as typical: the best ``max(5, 2 sqrt(m))``, best first.
-
-    Examples
-    --------
-    >>> leaders(np.array([0.1, 0.9, 0.5, 0.8, 0.7, 0.6])).tolist()
-    [1, 3, 4, 5, 2]
-    """
+    """Entries that count as typical: the best ``max(5, 2 sqrt(m))``, best first."""
     count = max(_LEADERS, int(np.ceil(_PER_ROOT * np.sqrt(scores.size))))
     return np.argsort(-scores, kind="stable")[:count]
 
@@ -192,18 +182,8 @@ def sizes_by_errors(
 ) -> tuple[FloatArray, tuple[str, ...]]:
     """Items that accuracies are worth by their standard errors, (m,), and a note on missing ones.
 
-    Entries whose error is 0 or missing, or whose score is 0 or 1, have ``n_test`` items; ``unit``
-    is that of the errors, such as a hundredth.
-
-    Raises
-    ------
-    InputError
-        Such entries without ``n_test``, or an error that no number of items gives.
-
-    Examples
-    --------
-    >>> sizes_by_errors(np.array([0.9, 1.0]), [0.03, 0.0], 101, ["a", "b"])[0].round(1)
-    array([101., 101.])
+    Entries whose error is 0 or missing, or whose score is 0 or 1, have ``n_test`` items; errors are
+    in units of ``unit``.
     """
     given = standard_error if np.ndim(standard_error) else [standard_error] * len(names)
     missing = [name for name, of in zip(names, given, strict=False) if printed_scores.is_blank(of)]
@@ -229,24 +209,11 @@ def sizes_by_errors(
 def find_rounding(
     printed: PrintedScores, sizes: IntArray, names: Sequence[str]
 ) -> tuple[Rounding, IntArray, tuple[str, ...]]:
-    """Rounding with which the most scores are possible, and the counts behind the scores.
+    """Rounding with which most scores are possible, counts behind the scores, (m, 2), and remarks.
 
-    A score that no number of correct answers gives may have lost its zeros, or have fewer decimals
-    than others: then its own count. Among possible scores, any other one is taken as the nearest
-    that some number gives: a slip of the pen, or items that were left out.
-
-    Returns
-    -------
-    rounding : {"nearest", "floor", "exact"}
-    bounds : ndarray of int, shape (m, 2)
-        Correct answers, out of its own items, that print as each score.
-    remarks : tuple of str
-        Scores that cannot be.
-
-    Raises
-    ------
-    ImpossibleAccuracyError
-        Half of the scores or more cannot be.
+    A score that no count gives may have lost its zeros, or have fewer decimals than others. Else
+    the nearest that some count gives is taken: a slip of the pen, or items that were left out.
+    Where half of the scores or more cannot be, ``ImpossibleAccuracyError`` is raised.
     """
     of = printed.scaled, sizes, printed.unit
     every = {how: np.stack(count_bounds(*of, how), 1) for how in printed.roundings}
@@ -266,6 +233,8 @@ def find_rounding(
     if 2 * wrong.size >= sizes.size:
         of, n = right[wrong[0]], sizes[wrong[0]]
         ends = f"{np.floor(of):.0f}/{n} and {np.ceil(of):.0f}/{n}"
-        raise ImpossibleAccuracyError(f"{problem}: {of / n:g} lies between {ends}")
+        problem += f": {of / n:g} lies between {ends}"
+        fix = "give the right {option}, or infer where scores have enough digits"
+        raise ImpossibleAccuracyError(problem, parameter="n_test", fix=fix)
     bounds[wrong] = np.rint(right)[wrong, None].astype(np.int64)
     return how, bounds, (f"{problem}: the nearest is taken",)

@@ -1,19 +1,24 @@
 """A table as it was read: columns of cells, and where each row stands.
 
-Numbers are as people print them: 91.2 %, 0.95 ± 0.02, 0.95 (0.02), **0.95**. Data frames are those
-of pandas, polars, PyArrow and others that narwhals knows.
+Numbers are as people print them: 91.2 %, 0.95 ± 0.02, 0.95 (0.02), **0.95**. Text has commas,
+semicolons or tabs, or is Markdown, or JSON: a list of records, lines of them, or a record per name.
 """
 
+import csv
+import io
+import json
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
+from functools import partial
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayes_sota.core.errors import MOST_LISTED, InputError, listed, quoted
-from bayes_sota.core.text import nearest
+from bayes_sota.core.text import nearest, unmarked_cell
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.printed_scores import LARGEST_NUMBER, MISSING
 from bayes_sota.data.words import is_role_word, key
@@ -97,23 +102,14 @@ def parse_numbers(cells: Sequence[Any]) -> Numbers:
 
 
 def first_seen(values: Sequence[Any]) -> tuple[list[Any], IntArray]:
-    """Different values in order of appearance, and which one each is.
-
-    Examples
-    --------
-    >>> first_seen(["b", "a", "b"])
-    (['b', 'a'], array([0, 1, 0]))
-    """
+    """Different values in order of appearance, and which one each is."""
     places = {value: place for place, value in enumerate(dict.fromkeys(values))}
     return list(places), np.fromiter(map(places.__getitem__, values), np.intp, len(values))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Source:
-    """Place, name and notes of data that were read.
-
-    ``origin`` is the tool that wrote a log, else empty; ``n_files`` how many were read.
-    """
+    """Place, name and notes of data that were read; ``origin``: tool that wrote a log, or ""."""
 
     where: str
     name: str
@@ -123,7 +119,6 @@ class Source:
 
     @property
     def about(self) -> dict[str, Any]:
-        """These fields, by name."""
         return {one.name: getattr(self, one.name) for one in fields(Source)}
 
     def error(self, problem: str, parameter: str = "", fix: str = "", line: str = "") -> InputError:
@@ -144,7 +139,6 @@ class Table(Source):
         return len(self.lines)
 
     def take(self, rows: Sequence[int], *notes: str) -> "Table":
-        """The same table with some of its rows."""
         kept = {name: [cells[i] for i in rows] for name, cells in self.columns.items()}
         lines = [self.lines[i] for i in rows]
         return replace(self, columns=kept, lines=lines, notes=(*self.notes, *notes))
@@ -167,7 +161,6 @@ class Table(Source):
         return np.array(names, object)
 
     def parsed(self, column: str) -> Numbers:
-        """Numbers of a column, parsed once."""
         if column not in self._parsed:
             cells = self.columns[column]
             if is_role_word(column, "n", "runs", "submissions", "count"):  # whole numbers
@@ -189,7 +182,7 @@ class Table(Source):
         return any(_BEGINS.match(str(cells[row])) for row in self.parsed(column).bad)
 
     def numbers(self, column: str) -> FloatArray:
-        """Numbers in a column, NaN where a cell is empty."""
+        """Numbers of a column, NaN where a cell is empty."""
         return self.printed(column).value
 
     def first_text(self) -> str:
@@ -228,7 +221,6 @@ def _name_of(cell: Any) -> str:
 
 
 def _plain(text: object) -> str:
-    """Text without surrounding spaces; a lone surrogate, which JSON allows, becomes "?"."""
     return str(text).strip().encode("utf-8", "replace").decode("utf-8")
 
 
@@ -265,23 +257,11 @@ def is_frame(source: object) -> bool:
     return bool(nw.dependencies.is_into_dataframe(source))
 
 
-type _Names = list[str] | None
+def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, Any, Any]:
+    """Numbers of a frame, an array or nested sequences, (n, m), NaN where one is missing or masked.
 
-
-def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, _Names, _Names]:
-    """Numbers of a frame, an array or nested sequences, with the names of a frame or DataArray.
-
-    Returns
-    -------
-    numbers : (n, m) array
-        NaN where a number is missing or masked.
-    columns, rows : list of str, or None
-        Names of a frame's columns and, of pandas, its rows.
-
-    Raises
-    ------
-    InputError
-        Text, rows of several lengths, or not two dimensions; it begins with ``meaning``.
+    With them names of columns and rows, or None. Anything else raises ``InputError``, which begins
+    with ``meaning``.
     """
     columns = rows = None
     if hasattr(values, "coords") and values.ndim == 2:
@@ -299,3 +279,156 @@ def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, _Names, _Nam
     if numbers.ndim != 2:
         raise InputError(f"{meaning}; got {numbers.ndim} dimensions")
     return numbers, columns, rows
+
+
+type Row = tuple[str, list[Any]]  # where it stands, and its cells
+type Record = dict[str, Any]
+
+_MOST_CELLS = 10_000_000  # which take some seconds and a gigabyte
+_WITH_POINT = partial(re.compile(r"^([-+]?\d+),(\d+(?: ?%)?)$").sub, r"\1.\2")  # for a comma
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_TAG = re.compile(r"<[/a-z][^<>]*>")
+_EMPHASIS = re.compile(r"^([*_]{1,3}|`)(.+)\1$")
+_MARKDOWN_RULE = re.compile(r"^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*$", re.M)
+
+
+def decoded(data: bytes) -> str:
+    """Text in UTF-8, or in UTF-16 with its mark."""
+    try:
+        return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = f"line {data.count(b'\n', 0, error.start) + 1}"
+        raise InputError("is not UTF-8 text", line=line, fix="save it as UTF-8 text") from None
+
+
+def table_of_rows(rows: Sequence[Row], notes: Sequence[str] = (), **source: str) -> Table:
+    """Table of rows of cells, of which the first has the names of columns.
+
+    Titles above it and remarks below the rows, of one cell of text each, are dropped with a note.
+    """
+    alone = [parse_cell(of[0]) is None and all(c in (None, "") for c in of[1:]) for _, of in rows]
+    if not all(alone) and max(len(cells) for _, cells in rows) > 1:
+        start, end = alone.index(False), len(rows) - alone[::-1].index(False)
+        remarks = [*rows[:start], *rows[end:]]
+        notes = [*notes, *(f"dropped {line}: {quoted(cells[0])}" for line, cells in remarks)]
+        rows = rows[start:end]
+    if not rows:
+        raise InputError("the file is empty")
+    (_, header), *body = rows
+    if body and all(len(cells) == len(header) + 1 and cells[-1] for _, cells in body):
+        header = ["", *header]  # R writes no name above the names of rows
+    for line, cells in body:
+        if len(cells) != len(header):
+            raise InputError(f"{line} has {len(cells)} cells, the header has {len(header)}")
+    columns = list(map(list, zip(*(cells for _, cells in body), strict=True))) or [[]] * len(header)
+    lines, titled = [line for line, _ in body], zip(header, columns, strict=True)
+    return make_table(titled, lines, notes=tuple(notes), **source)
+
+
+def rows_of_text(text: str) -> list[Row]:
+    """Rows of delimited text or Markdown, with the line on which each begins.
+
+    The separator is the first of the tab, the semicolon, the comma and "|" that the header has.
+    """
+    if _MARKDOWN_RULE.search(text[:10_000]):
+        return _markdown_rows(text)
+    head = _QUOTED.sub("x", text[:10_000]).splitlines()
+    header = next((line for line in head if re.search("[\t;,|]", line)), "")
+    separator = next((sign for sign in "\t;,|" if sign in header), ",")
+    if (header.count(separator) + 1) * text.count("\n") > _MOST_CELLS:
+        raise InputError(f"has more than {_MOST_CELLS:,} cells")
+    lines = io.StringIO(text.rstrip("\r\n"), newline="")
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    rows: list[Row] = []
+    start = 1
+    try:
+        for cells in reader:
+            cells = [unmarked_cell(cell.strip()) for cell in cells]
+            if separator != ",":
+                cells = list(map(_WITH_POINT, cells))
+            if any(cells):
+                rows.append((f"line {start}", cells))
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(str(error), line=f"line {reader.line_num}") from None
+    return rows
+
+
+def _markdown_rows(text: str) -> list[Row]:
+    rows = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip() and not _MARKDOWN_RULE.fullmatch(line):
+            cells = line.strip().removeprefix("|").removesuffix("|").split("|")
+            cells = [_TAG.sub(" ", LINK.sub(r"\1", cell)).strip() for cell in cells]
+            plain = [_EMPHASIS.sub(r"\2", cell) for cell in cells]
+            rows.append((f"line {number}", plain))
+    return rows
+
+
+_FILLED = re.compile(r"\S")
+
+
+def parse_json(text: str) -> tuple[Any, list[str]]:
+    """Value of JSON, with numbers as typed; of JSON lines, the values and the line of each."""
+    text, values, starts, end = text.rstrip(), [], [0], 0
+    try:
+        while begin := _FILLED.search(text, end):
+            starts.append(begin.start())
+            value, end = _DECODER.raw_decode(text, starts[-1])
+            values.append(value)
+    except (RecursionError, ValueError) as error:
+        number = getattr(error, "lineno", text.count("\n", 0, starts[-1]) + 1)
+        problem = f"is not JSON: {getattr(error, 'msg', error)}"
+        raise InputError(problem, line=f"line {number}") from None
+    if len(values) == 1:
+        return values[0], []
+    above = accumulate(text.count("\n", *ends) for ends in pairwise(starts))
+    return values, [f"line {number + 1}" for number in above]
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> Record:
+    if len(found := dict(pairs)) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"{quoted(max(keys, key=keys.count))} occurs twice in one object")
+    return found
+
+
+_DECODER = json.JSONDecoder(parse_float=str, parse_constant=str, object_pairs_hook=_unique_keys)
+
+
+def rows_of_json(value: Any, places: Sequence[str]) -> list[Row]:
+    """Rows of parsed JSON, or of the values of JSON lines, which have places."""
+    records = _records(value)
+    if not (records and all(isinstance(row, dict) for row in records)):
+        fix = 'write a list of records (orient="records" of pandas), or a record per line or name'
+        raise InputError("this JSON is not a table", fix=fix)
+    return rows_of_records(records, places or places_of(records))
+
+
+def places_of(records: Sized) -> list[str]:
+    """Where records stand that are not lines."""
+    return [f"record {number}" for number in range(1, len(records) + 1)]
+
+
+def rows_of_records(records: Sequence[Record], places: Sequence[str]) -> list[Row]:
+    """Header and rows, with a column for each key of any record."""
+    header = list(dict.fromkeys(title for row in records for title in row))
+    cells = (list(map(row.get, header)) for row in records)
+    return [("header", header), *zip(places, cells, strict=True)]
+
+
+def _records(value: Any) -> list[Any]:
+    """Records of a list, or of an object that has a record or a score for each name."""
+    if isinstance(value, list):
+        return value
+    if all(isinstance(row, dict) for row in value.values()):
+        is_numbered = all(title.isdigit() for row in value.values() for title in row)
+        return [] if is_numbered else [{"": name, **row} for name, row in value.items()]
+    if any(isinstance(part, dict | list) for part in value.values()):
+        return []
+    return [{"name": name, "score": score} for name, score in value.items()]
+
+
+def is_number(cell: Any) -> bool:
+    """Whether a cell holds a number."""
+    return parse_cell(cell) not in (None, NOTHING)

@@ -19,7 +19,6 @@ from bayes_sota.core.text import counted
 from bayes_sota.data import words
 from bayes_sota.data.layouts import Layout
 from bayes_sota.data.tables import Source, Table, describe_parts, first_seen, of_several
-from bayes_sota.data.words import LABELS, NUMBERS, PLURALS, UNITS, is_of_cases, is_role_word
 
 type Labels = NDArray[np.object_]
 
@@ -33,39 +32,27 @@ _OF_SCORES = ("score", "metric_score", "probability", "public", "private")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Tidy(Source):
-    """Scores with their labels.
+    """S scores with their labels.
 
     Attributes
     ----------
     layout : str
         board, long, tasks, wide, pair or battles.
-    value : ndarray, shape (S,)
-        Scores; of battles, the share that the entry won against its opponent.
-    texts : list of str
-        Scores with the digits that were typed.
-    labels : dict of str to ndarray, shape (S,)
-        Names by role: entry, unit, task, cluster, run, fold, iteration, opponent, board, label.
-    numbers : dict of str to ndarray, shape (S,)
-        n, se, submissions and count, where the table has them.
+    value, texts : (S,)
+        Scores, with the digits that were typed; of battles, the share won against the opponent.
+    labels, numbers : dict of str to ndarray, (S,)
+        Names by role (entry, unit, task, ...); n, se, submissions and count where the table has
+        them.
     lines : list of str
         Where each score stands.
     titles : list of str
-        Columns that hold the scores.
+        Columns that hold the scores; ``score`` is their one name, if any.
     asked : frozenset of str
         Roles whose columns a user named.
     are_losses : bool or None
         Whether lower is better; None if it is in some rounds only.
-    is_competition : bool
-        Whether the table is a download of a competition.
-    score : str
-        Name of the column or metric that the scores come from, where there is one.
     sentence : str
         Which columns were read, and which were not.
-    notes : tuple of str
-    origin : str
-        Tool that wrote a log, else empty.
-    n_files : int
-        Files that the scores stand in.
     """
 
     layout: str
@@ -95,7 +82,7 @@ class Tidy(Source):
     @property
     def units(self) -> list[str]:
         """Roles that may distinguish scores of an entry; an error where there are none."""
-        there = [role for role in UNITS if role in self.labels]
+        there = [role for role in words.UNITS if role in self.labels]
         if self.layout in _WITHOUT_UNITS or not there:
             what = "its rows are not scores of items, tasks or rounds"
             raise self.error(_WITHOUT_UNITS.get(self.layout, what))
@@ -116,7 +103,6 @@ class Tidy(Source):
         return first_seen(self.labels[role].tolist())
 
     def take(self, rows: Sequence[int] | NDArray[np.intp], *notes: str) -> "Tidy":
-        """Some of the rows."""
         return replace(
             self,
             value=self.value[rows],
@@ -128,19 +114,9 @@ class Tidy(Source):
         )
 
     def pivot(self, *roles: str, of: Any = None) -> tuple[Any, list[list[str]]]:
-        """Scores by the names of some roles, NaN where there is none.
+        """Grid of the scores, or of ``of`` (S,), by the names of some roles, and these names.
 
-        Parameters
-        ----------
-        *roles : str
-            Role of each axis.
-        of : ndarray, shape (S,), optional
-            What is placed instead of the scores.
-
-        Raises
-        ------
-        InputError
-            Two scores for one place; both lines are named.
+        NaN where there is none; two for one place are an error.
         """
         place, axes = self.places(*roles)
         shape = [len(names) for names in axes]
@@ -149,13 +125,7 @@ class Tidy(Source):
         return grid, axes
 
     def places(self, *roles: str) -> tuple[NDArray[np.intp], list[list[str]]]:
-        """Place of each score in the flat grid of some roles, and the names of its axes.
-
-        Raises
-        ------
-        InputError
-            As in ``pivot``.
-        """
+        """Place of each score in the flat grid of some roles, and the names of its axes."""
         named = [self.names(role) for role in roles]
         shape = [len(names) for names, _ in named]
         place = np.ravel_multi_index([codes for _, codes in named], shape)
@@ -190,39 +160,23 @@ def joined(parts: Sequence[Tidy]) -> Tidy:
 
 
 def _common(every: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Concatenated arrays of the roles that all parts have."""
     roles = [role for role in every[0] if all(role in of for of in every)]
     return {role: np.concatenate([of[role] for of in every]) for role in roles}
 
 
 def numbered(names: Iterable[Any]) -> list[int]:
-    """How often each name has occurred so far.
-
-    Examples
-    --------
-    >>> numbered(["a", "b", "a"])
-    [1, 1, 2]
-    """
+    """How often each name has occurred so far: 1, 1, 2 of a, b, a."""
     seen: dict[Any, count[int]] = defaultdict(lambda: count(1))
     return [next(seen[name]) for name in names]
 
 
 def melt(table: Table, layout: Layout) -> Tidy:
-    """Row for each cell of the columns that hold scores, NaN where it is empty.
-
-    On a leaderboard, empty rows are dropped with a note.
-
-    Raises
-    ------
-    InputError
-        Cells that hold no number or no name; up to ten are named at once.
-    """
+    """Row for each cell of the columns that hold scores; a leaderboard has no empty ones."""
     columns, roles = layout.columns, layout.roles
     scores = [table.printed(column) for column in columns]
     value = np.concatenate([numbers.value for numbers in scores]) + 0.0  # which is never -0.0
     errors = np.concatenate([numbers.error for numbers in scores])
-    perplexities = [name for name in columns if {"perplexity", "ppl"} & {*words.split_words(name)}]
-    for column in perplexities:
+    for column in (of for of in columns if {"perplexity", "ppl"} & {*words.split_words(of)}):
         if negative := np.flatnonzero(table.numbers(column) < 0).tolist():
             raise table.bad_cells(column, negative, "a perplexity, not a log-likelihood, is needed")
     empty = np.isnan(value)
@@ -231,22 +185,25 @@ def melt(table: Table, layout: Layout) -> Tidy:
     labels, notes = _row_labels(table, layout)
     labels = {role: np.tile(names, len(columns)) for role, names in labels.items()}
     if layout.across:
-        are_one = len(columns) == 1 and is_role_word(columns[0], *_OF_SCORES)
+        are_one = len(columns) == 1 and words.is_role_word(columns[0], *_OF_SCORES)
         across = [table.name] if are_one else columns  # a single metric is of the file's model
         labels[layout.across] = np.repeat(np.array(across, object), len(table))
-    beside = {role: [roles[role]] * len(columns) for role in NUMBERS if role in roles}
+    beside = {role: [roles[role]] * len(columns) for role in words.NUMBERS if role in roles}
     beside |= layout.beside
     numbers = {role: np.concatenate(list(map(table.numbers, of))) for role, of in beside.items()}
     headings = [*columns, *(note for note in table.notes if note.startswith("dropped line"))]
     spreads = [name for name in headings if words.is_spread(name)]
     if words.is_spread(roles.get("se", "")):
         notes.append(f"{quoted(roles['se'])} speaks of SDs, and is taken as standard errors")
-    if spreads and not np.isnan(errors).all():
+    what, has_errors = "numbers after ± or in parentheses", not np.isnan(errors).all()
+    if has_errors and "se" in numbers:
+        notes.append(f"{what} are not used, as standard errors have a column")
+    elif has_errors and spreads:
         notes.append(f"{quoted(spreads[0])} speaks of SDs (not used); se would be SD / sqrt(n)")
-    elif not np.isnan(errors).all():
+    elif has_errors:
         numbers["se"] = errors
-        notes.append("numbers after ± or in parentheses are taken as standard errors, not SDs")
-        if layout.kind == "board" and (cases := [c for c in columns if is_of_cases(c)]):
+        notes.append(f"{what} are taken as standard errors, not as SDs over cases or seeds")
+        if layout.kind == "board" and (cases := [c for c in columns if words.is_of_cases(c)]):
             what = f"{quoted(cases[0])} has ± numbers that may be SDs over cases or standard errors"
             fix = "write standard errors (SD / sqrt(n) of n cases) in a column se, or compare two "
             fix += "by SDs: bayes-sota claim segmentation --mean A B --sd SD SD --n-test N"
@@ -274,7 +231,7 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
     labels: dict[str, Any] = {
         role: table.names(column, may_miss=role in ("cluster", "direction"))
         for role, column in layout.roles.items()
-        if role in (*LABELS, "label")
+        if role in (*words.LABELS, "label")
     }
     notes = []
     empty = np.flatnonzero(labels.get("cluster", np.array([])) == "")
@@ -283,12 +240,12 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
         alone = list(zip(*items, strict=True))
         labels["cluster"][empty] = [f"(alone, {', '.join(alone[row])})" for row in empty]
         notes.append(f"{empty.size} rows without a cluster each count as their own cluster")
-    known = labels.keys() & set(UNITS)
+    known = labels.keys() & set(words.UNITS)
     if layout.kind == "wide" and known <= {"task", "cluster"}:
         groups = list(zip(*map(labels.get, known), strict=True)) or [()] * len(table)
         if not known or 2 * len(set(groups)) <= len(table):  # else rows are tasks
             labels["unit"] = np.array(list(map(str, numbered(groups))), object)
-    if "cluster" in labels and is_role_word(layout.roles["cluster"], "unit"):
+    if "cluster" in labels and words.is_role_word(layout.roles["cluster"], "unit"):
         labels.setdefault("unit", labels["cluster"])
     for role in ["task"] if table.origin else ["task", "cluster"]:  # that number units anew
         beside = [labels[other] for other in ("entry", "unit", "run") if other in labels]
@@ -304,7 +261,6 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
 
 
 def _describe(table: Table, layout: Layout) -> str:
-    """Sentence that says which columns were read, and which were not."""
     across, number = layout.across, len(layout.columns)
     of = f" of {number} {_plural(across)}" if number > 1 and across != "board" else ""
     read = {_plural(role): [name] for role, name in layout.roles.items() if role not in _OF_SCORES}
@@ -315,4 +271,4 @@ def _describe(table: Table, layout: Layout) -> str:
 
 
 def _plural(role: str) -> str:
-    return PLURALS.get(role, role + "s")
+    return words.PLURALS.get(role, role + "s")

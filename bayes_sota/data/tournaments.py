@@ -1,10 +1,9 @@
-r"""Results of a tournament, in the names of the Unified Benchmark Ontology.
+"""Results of a tournament, in the names of the Unified Benchmark Ontology.
 
 A *player* gets a *score* in a *round*; a *match* compares two players' scores, or is all that is
-known, as in arenas of language models; the rounds or matches that belong together are a
-*tournament*; the *scheme* says what players and rounds stand for (Tables 1 and 2 of Gosiewska,
-Woźnica & Biecek 2022). Only the order of the scores of one round matters, so that rounds may have
-different metrics, some of them lower is better. ``tests/data/refused.json`` has what is refused.
+known; the rounds or matches that belong together are a *tournament*; the *scheme* says what players
+and rounds stand for (Tables 1 and 2 of Gosiewska, Woźnica & Biecek 2022). Only the order of the
+scores of one round matters. ``tests/data/refused.json`` has what is refused.
 """
 
 from collections.abc import Sequence
@@ -38,12 +37,8 @@ _MOST_BATTLES = 20_000_000
 class Tournament(Observed):
     """Base of score tables and matches.
 
-    Attributes
-    ----------
-    clusters : ndarray of int, shape (n_rounds,) or (n_matches,)
-        Which rounds or matches depend on each other: those of one group. Clusters are numbered from
-        0 in the order of their names, so that random draws for them do not depend on the order of
-        the rounds. Without groups, every round or match is a cluster.
+    ``clusters`` are the groups of dependent rounds or matches, numbered from 0 in the order of
+    their names, so that random draws for them do not depend on the order of the rounds.
     """
 
     _: KW_ONLY
@@ -56,18 +51,15 @@ class Tournament(Observed):
     _kind = "rounds"
 
     def __repr__(self) -> str:
-        """Size."""
         size = f"{self.n_players:,} players, {self.clusters.size:,} {self._kind}"
         return f"<{type(self).__name__} {self.tournament!r}: {size}>"
 
     @property
     def n_players(self) -> int:
-        """Number of players."""
         return len(self.players)
 
     @property
     def n_clusters(self) -> int:
-        """Number of clusters."""
         return int(self.clusters.max(initial=-1)) + 1
 
     def _set_shared(self, players: tuple[str, ...], clusters: NDArray[np.intp]) -> None:
@@ -87,8 +79,8 @@ class ScoreTable(Tournament):
     Parameters
     ----------
     scores : array-like, shape (n_rounds, n_players)
-        NaN where a player has no score in a round. The columns of a data frame name
-        the players, a pandas index the rounds.
+        NaN where a player has no score. The columns of a data frame name the players, a pandas
+        index the rounds.
     players, rounds : sequence of str, optional
     lower_is_better : bool or sequence of bool
         For all rounds, or for each.
@@ -99,18 +91,15 @@ class ScoreTable(Tournament):
         What players and rounds are: models and splits of one data set; models and tasks; data sets
         and models.
     tournament : str
-        Name of the tournament.
     notes : sequence of str
         How the scores were read.
 
     Attributes
     ----------
-    scores : ndarray, shape (n_rounds, n_players)
-        As given.
     lower_is_better : ndarray of bool, shape (n_rounds,)
     clusters : ndarray of int, shape (n_rounds,)
         The group of each round, or the round itself, numbered from 0.
-    players, rounds, groups, scheme, tournament, notes
+    scores, players, rounds, groups, scheme, tournament, notes
 
     Raises
     ------
@@ -124,10 +113,8 @@ class ScoreTable(Tournament):
     ...     [[0.91, 0.90, 0.85], [0.31, 0.33, 0.40]],
     ...     players=["a", "b", "c"], rounds=["accuracy", "error"], lower_is_better=[False, True],
     ... )
-    >>> table
-    <ScoreTable 'tournament': 3 players, 2 rounds>
-    >>> table.oriented[1].tolist()
-    [-0.31, -0.33, -0.4]
+    >>> table, table.oriented[1].tolist()
+    (<ScoreTable 'tournament': 3 players, 2 rounds>, [-0.31, -0.33, -0.4])
     """
 
     scores: Any
@@ -137,7 +124,6 @@ class ScoreTable(Tournament):
     scheme: Scheme = "model/task"
 
     def __post_init__(self) -> None:
-        """Check everything once."""
         meaning = "scores are a matrix of numbers, rounds x players, NaN where one is missing"
         scores, columns, rows = labelled_matrix(self.scores, meaning)
         lower = np.asarray(self.lower_is_better)
@@ -152,17 +138,16 @@ class ScoreTable(Tournament):
 
     @property
     def n_rounds(self) -> int:
-        """Number of rounds."""
         return len(self.rounds)
 
     @property
     def present(self) -> NDArray[np.bool_]:
-        """Where there is a score, shape (n_rounds, n_players)."""
+        """Where there is a score, (n_rounds, n_players)."""
         return ~np.isnan(self.scores)
 
     @property
     def oriented(self) -> FloatArray:
-        """Scores with the sign that makes larger better, shape (n_rounds, n_players)."""
+        """Scores with the sign that makes larger better, (n_rounds, n_players)."""
         return np.where(self.lower_is_better[:, None], -self.scores, self.scores)
 
 
@@ -178,11 +163,10 @@ class Matches(Tournament):
         1 if the first won, 0 if the second, 0.5 for a tie.
     players : sequence of str
     groups : sequence, shape (n_matches,), optional
-        Label of the round, prompt, judge or user that a match belongs to; matches of one group
-        depend on each other and count as one cluster. Default: all matches are independent.
+        Round, prompt, judge or user of each match; matches of one group depend on each other and
+        count as one cluster. Default: all matches are independent.
     tournament : str
     notes : sequence of str
-        How the matches were read.
 
     Attributes
     ----------
@@ -207,7 +191,6 @@ class Matches(Tournament):
     _kind = "matches"
 
     def __post_init__(self) -> None:
-        """Check everything once."""
         first, second, players = self.first, self.second, self.players
         if not len(players):  # these are names
             players = list(dict.fromkeys(map(str, [*first, *second])))
@@ -241,8 +224,7 @@ def read_scores(
         model. All roles that distinguish rounds name them: the rounds "1" of data sets d and e are
         "d/1" and "e/1", and rounds of one data set, or one ``group``, depend on each other.
     players : {"rows", "columns"}, optional
-        Where the players of a wide table are; the first column of text then names the rows.
-        Default: inferred from the names of columns.
+        Where the players of a wide table are. Default: by the names of columns.
     scheme : {"model/cv", "model/task", "dataset/model"}, optional
         Default: "model/cv" where rounds are folds or splits, else "model/task".
     **reading
@@ -264,15 +246,10 @@ def read_scores(
     Examples
     --------
     >>> import pandas as pd
-    >>> frame = pd.DataFrame(
-    ...     [("a", 1, 0.9), ("b", 1, 0.8), ("a", 2, 0.7), ("b", 2, 0.6)],
-    ...     columns=["model", "fold", "auc"],
-    ... )
-    >>> table = read_scores(frame)
+    >>> rows = [("a", 1, 0.9), ("b", 1, 0.8), ("a", 2, 0.7), ("b", 2, 0.6)]
+    >>> table = read_scores(pd.DataFrame(rows, columns=["model", "fold", "auc"]))
     >>> table.players, table.rounds, table.scheme
     (('a', 'b'), ('1', '2'), 'model/cv')
-    >>> table.notes[0]
-    'Read: entries from "model", folds from "fold", scores from "auc".'
     """
     if players is not None:
         check_choice("players", players, Orientation)
@@ -313,7 +290,6 @@ def _tournament(tidy: Tidy, scheme: Scheme | None) -> ScoreTable | Matches:
 
 
 def _matches(tidy: Tidy) -> Matches:
-    """Matches, each repeated by its count."""
     number = tidy.numbers["count"]
     is_right = (number >= 0) & (number % 1 == 0) & (np.cumsum(number) <= _MOST_BATTLES)
     if not is_right.all():

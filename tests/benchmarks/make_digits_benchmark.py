@@ -4,16 +4,14 @@ About 300 scikit-learn classifiers of many kinds, with near-clones, weak and fai
 handwritten digits from 300 images and answer the other 1,497: 250 test items, whose scores make
 the leaderboard, and 1,247 held-out items, which tell how good everybody really is.
 
-Run with ``uv run python tests/benchmarks/make_digits_benchmark.py [--output FILE.csv.gz]``; takes
+Run with ``uv run python tests/benchmarks/make_digits_benchmark.py [--output FILE.csv.xz]``; takes
 about a minute on two cores. The images come with scikit-learn (UCI ML repository, "Optical
 recognition of handwritten digits"). Every seed is fixed; another version of scikit-learn may
 change single answers. ``tests/data/test_examples.py`` retrains a few of them.
 """
 
 import argparse
-import csv
-import gzip
-import io
+import lzma
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -24,6 +22,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
@@ -35,7 +34,7 @@ from sklearn.utils import all_estimators
 N_TRAIN, N_TEST, SPLIT_SEED = 300, 250, 20230307
 ROOT = Path(__file__).resolve().parents[2]
 sk = SimpleNamespace(**dict(all_estimators()))
-OUTPUT = ROOT / "bayes_sota" / "data" / "digits_responses.csv.gz"
+OUTPUT = ROOT / "bayes_sota" / "data" / "digits_responses.csv.xz"
 
 
 @dataclass(frozen=True)
@@ -317,15 +316,12 @@ def right_answers(entry: Entry, data: Digits) -> NDArray[np.bool_]:
 
 
 def write_field(path: Path, entries: list[Entry], data: Digits, correct: NDArray[Any]) -> None:
-    """Write a gzipped response matrix: ``family/name`` per column, ``part/number`` per row."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["item", *(f"{entry.family}/{entry.name}" for entry in entries)])
+    """Write a response matrix: ``family/name`` per row, ``part/number`` per column."""
+    names = [f"{entry.family}/{entry.name}" for entry in entries]
     items = [f"test/{i}" for i in data.test] + [f"held-out/{i}" for i in data.held_out]
-    for item, row in zip(items, correct.astype(int).tolist(), strict=True):
-        writer.writerow([item, *row])
-    # Without time and name, so that the same field is the same file.
-    path.write_bytes(gzip.compress(text.getvalue().encode(), compresslevel=9, mtime=0))
+    frame = pd.DataFrame(correct.astype(int).T, pd.Index(names, name="classifier"), items)
+    packing = {"method": "xz", "preset": 9 | lzma.PRESET_EXTREME}
+    frame.to_csv(path, lineterminator="\n", compression=packing)
 
 
 def main() -> None:

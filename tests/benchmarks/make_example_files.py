@@ -212,9 +212,10 @@ def in_other_formats(folder: Path) -> None:
     board, answers = (
         pd.read_csv(folder / f"{name}.csv", dtype=str) for name in ("leaderboard", "answers")
     )
-    board.to_excel(folder / "leaderboard.xlsx", index=False)
-    answers.to_parquet(folder / "answers.parquet")
-    rows = answers.melt("item", var_name="model", value_name="correct")
+    board.head(40).to_excel(folder / "leaderboard.xlsx", index=False)
+    some = answers.iloc[:, :5]
+    some.to_parquet(folder / "answers.parquet", index=False)
+    rows = some.melt("item", var_name="model", value_name="correct")
     rows["correct"] = rows["correct"].astype(int)
     rows.to_json(folder / "answers.jsonl", orient="records", lines=True)
     for number, name in enumerate(answers.columns[-2:], 1):
@@ -247,7 +248,7 @@ def main(folder: Path) -> None:
     auc = pd.DataFrame(runs.probabilities[:, 0].T, columns=list(runs.learners))
     auc.insert(0, "label", runs.truth.astype(int))
     auc.insert(0, "item", np.arange(1, len(auc) + 1))
-    auc.to_csv(folder / "auc.csv", index=False, lineterminator="\n")
+    auc.to_csv(folder / "auc.csv", index=False, lineterminator="\n", float_format="%.4g")
     in_other_formats(folder)
 
 

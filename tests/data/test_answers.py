@@ -42,10 +42,10 @@ def test_tasks_clusters_and_runs_are_those_of_a_pivot() -> None:
 
 
 def test_missing_answers_stay_where_that_is_possible() -> None:
-    frame = pd.DataFrame({"item": list("vwxyz"), "a": [1, 0, 1, 1, None], "b": [0, 1, 1, 0, 1]})
+    frame = pd.DataFrame({"item": range(20), "a": [0, 1] * 9 + [1, None], "b": [0, 1] * 10})
     assert read_outcomes(frame).has_missing
-    found = read_outcomes(frame.assign(task=list("ppqqq")))
-    assert (found.n_items, found.has_missing) == (4, False)
+    found = read_outcomes(frame.assign(task=list("pq" * 10)))
+    assert (found.n_items, found.has_missing) == (19, False)
 
 
 def test_runs_that_share_an_error_are_noted() -> None:
