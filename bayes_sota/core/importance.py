@@ -66,6 +66,7 @@ def sample_importance(
     rng: np.random.Generator,
     points: int = 700,
     start: WeightedPoints | None = None,
+    sought: LogDensities | None = None,
 ) -> WeightedPoints:
     """Weighted points for the posteriors of standardised parameters.
 
@@ -80,15 +81,17 @@ def sample_importance(
     start : WeightedPoints, optional
         Points of similar targets: the search for the modes starts at the heaviest, and where they
         are few everywhere else as well.
+    sought : callable, optional
+        Some of the targets, among which the others lie; only the final points need all.
 
     Returns
     -------
     WeightedPoints
     """
 
-    def log_posterior(t: FloatArray) -> FloatArray:
+    def log_posterior(t: FloatArray, target: LogDensities = sought or log_target) -> FloatArray:
         prior = -0.5 * np.sum(t**2 + np.log(2 * np.pi), axis=1)
-        return log_target(t) + prior[:, None]
+        return target(t) + prior[:, None]
 
     known = np.empty((0, dimension)) if start is None else start.heaviest(_KNOWN)
     if start is None or start.effective_size.min() <= _covering(dimension):
@@ -99,7 +102,7 @@ def sample_importance(
         t, log_proposal = _draw(proposal, min(points, _ROUND_POINTS * dimension), rng)
         proposal = _components(t, log_posterior(t) - log_proposal[:, None])
     t, log_proposal = _draw(proposal, points, rng)
-    return WeightedPoints(t, log_posterior(t) - log_proposal[:, None])
+    return WeightedPoints(t, log_posterior(t, log_target) - log_proposal[:, None])
 
 
 type _Mixture = tuple[FloatArray, FloatArray]  # centres and factors of Student t distributions

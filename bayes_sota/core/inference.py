@@ -132,6 +132,10 @@ class Fit(ABC):
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
         """Log probability of what was observed at points (N, d) of a family, (N, R)."""
 
+    def log_likelihood_sought(self, family: str, points: FloatArray) -> FloatArray:
+        """The same at some of the nodes, among which the others lie."""
+        return self.log_likelihood(family, points)
+
     @property
     def rho(self) -> FloatArray:
         """Values of rho, (R,)."""
@@ -221,7 +225,8 @@ def infer[F: Fit](fit: F, rng: np.random.Generator, points: int, start: Fit | No
         for f, family in enumerate(fit.families):
             target, dimension = partial(fit.log_likelihood, family), fit.dimension(family)
             similar = None if start is None else start.points[f]
-            samples.append(sample_importance(target, dimension, rng, points * dimension, similar))
+            known = similar, partial(fit.log_likelihood_sought, family)
+            samples.append(sample_importance(target, dimension, rng, points * dimension, *known))
             advance()
     return replace(fit, points=tuple(samples))
 

@@ -175,10 +175,27 @@ class FieldFit(Fit):
         shape, log_unit = self.shape_of(family, points)
         return self.likelihood(self.join(shape), log_unit)
 
+    def log_likelihood_sought(self, family: str, points: FloatArray) -> FloatArray:
+        """The same at seven of many nodes, (N, 7)."""
+        shape, log_unit = self.shape_of(family, points)
+        return self.likelihood_sought(self.join(shape), log_unit)
+
     @cached_property
     def likelihood(self) -> "Likelihood":
         """Likelihood of all scores at all nodes."""
         return Likelihood(self.tables, self.copies, self.evidence)
+
+    @cached_property
+    def sought(self) -> IntArray:
+        """Nodes at which points are sought: of a square of five by five the four corners too."""
+        return np.unique(np.linspace(0, len(self.tables) - 1, RHO_NODES).round().astype(int))
+
+    @cached_property
+    def likelihood_sought(self) -> "Likelihood":
+        """Likelihood at the nodes that are sought."""
+        if self.sought.size == len(self.tables):
+            return self.likelihood
+        return Likelihood([self.tables[r] for r in self.sought], self.copies, self.evidence)
 
     @one_thread()
     def log_likelihood_of_entries(self, parameters: Parameters) -> NDArray[Any]:
@@ -288,25 +305,32 @@ class Likelihood:
     def each(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
         """Log probability of each distinct score given that it is modelled, (N, R, K).
 
-        ``density`` (N, G) is in units of ``exp(log_unit)``, with the share of an entry in the log
-        probability of the number of entries below the modelled part.
+        With its share of the log probability of the number of entries below. ``density`` (N, G) is
+        in units of ``exp(log_unit)``.
         """
-
-        def logs(table: FloatArray) -> FloatArray:
-            integral = np.log(np.maximum(density @ table, _TINY))
-            return integral.reshape((len(density), self.nodes, -1))
-
-        log_p = logs(self.table) + self.log_scale
-        if self.reach is None:
-            return log_p + log_unit[:, None, None]
-        reach = np.minimum(logs(self.typical) + log_unit[:, None, None], 0.0)
-        n = self.copies.sum()
-        counts = log_count_probability(reach, n, self.below) / n
-        return log_p + counts - logs(self.reach)[:, :, self.kind]
+        log_p, counts, reach = self._parts(density, log_unit)
+        counts = counts[..., None] / self.copies.sum()
+        return log_p + self.log_scale + counts - reach[..., self.kind]
 
     def __call__(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
         """Log probability of all scores, shape (N, R)."""
-        return self.each(density, log_unit) @ self.copies
+        log_p, counts, reach = self._parts(density, log_unit)
+        of_kind = np.bincount(self.kind, self.copies, minlength=reach.shape[2])
+        return log_p @ self.copies + self.log_scale @ self.copies + counts - reach @ of_kind
+
+    def _parts(self, density: FloatArray, log_unit: FloatArray) -> tuple[FloatArray, ...]:
+        """Log integrals of scores (N, R, K), log probability of counts (N, R), log reach."""
+
+        def logs(table: FloatArray) -> FloatArray:
+            integral = np.maximum(density @ table, _TINY)
+            return np.log(integral, out=integral).reshape((len(density), self.nodes, -1))
+
+        n = self.copies.sum()
+        if self.reach is None:
+            return logs(self.table), n * log_unit[:, None], np.zeros((1, 1, self.kind.max() + 1))
+        reach = np.minimum(logs(self.typical)[:, :, 0] + log_unit[:, None], 0.0)
+        counts = log_count_probability(reach, n, self.below)
+        return logs(self.table), counts, logs(self.reach)
 
 
 def log_count_probability(log_reach: Any, n: float, k: float, ops: Operations = NUMPY) -> Any:

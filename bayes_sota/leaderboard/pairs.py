@@ -265,15 +265,17 @@ class Pairs:
     def parts(self, noise: Noise, kind: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Probability of each part of the mixture, and both variances of the residuals in it.
 
-        For one node or draw, shapes (6,), (6, k) and (6, 1); usual residuals come first.
+        Usual residuals come first. Of one node (6,), (6, k) and (6, k); of draws, whose noise is
+        (D, 1), (6, D, 1), (6, D, k) and (6, D, k).
         """
         far = (np.maximum(np.ptp(self.observed, axis=0), 6 * self.base_sd) / 2) ** 2
         wide, known = np.asarray(noise.outliers), 1 - 2 * FLAT
         one, both, flat = known * wide * (1 - wide), known * wide**2, FLAT + 0 * wide
         weight = np.stack([known * (1 - wide) ** 2, one, one, both, flat, flat])
         own = noise.public_sd**2 * (1 - noise.luck**2 * (1 - self.maxima[1, kind]))
-        public = np.outer([1, WIDE**2, 1, WIDE**2, 0, 1], own)
-        private = noise.private_sd**2 * np.array([[1], [1], [WIDE**2], [WIDE**2], [1], [0]])
+        public = np.multiply.outer([1, WIDE**2, 1, WIDE**2, 0, 1], own)
+        usual = np.broadcast_to(noise.private_sd**2, own.shape)
+        private = np.multiply.outer([1, 1, WIDE**2, WIDE**2, 1, 0], usual)
         public[4], private[5] = far
         return weight, public, private
 
@@ -316,7 +318,7 @@ def table_at(pairs: Pairs, noise: Noise) -> Tables:
     x, y = ((pairs.observed[: kind.size] - means).T[:, :, None] - u) ** 2
     density = np.zeros(x.shape)
     for weight, first, second in zip(*pairs.parts(noise, kind), strict=True):
-        fall = x / first[:, None] + y / second
+        fall = x / first[:, None] + y / second[:, None]
         density += (weight / (2 * np.pi * np.sqrt(first * second)))[:, None] * np.exp(-0.5 * fall)
     density = np.maximum(density, _TINY)
     top, reach = density.max(axis=1), reach_at(pairs, noise, u)
@@ -325,13 +327,13 @@ def table_at(pairs: Pairs, noise: Noise) -> Tables:
 
 
 def reach_at(pairs: Pairs, noise: Noise, u: FloatArray) -> FloatArray:
-    """Probability that the mean of both scores reaches the cut, by kind at one node, (L, G)."""
+    """Probability that the mean of both scores reaches the cut, by kind, (..., L, G)."""
     kinds = np.arange(len(pairs.numbers))
     public, private = pairs.expected(noise, kinds)
     lowest = pairs.cut - (public + private + pairs.middle) / 2
     weight, first, second = pairs.parts(noise, kinds)
-    sd = np.sqrt(first + second)[:, :, None] / 2
-    return np.tensordot(weight, ndtr((u - lowest[:, None]) / sd), 1)
+    away, sd = u - lowest[..., None], np.sqrt(first + second)[..., None] / 2
+    return sum(w[..., None] * ndtr(away / one) for w, one in zip(weight, sd, strict=True))
 
 
 def draw_alone(
@@ -339,46 +341,46 @@ def draw_alone(
 ) -> tuple[FloatArray, FloatArray]:
     """Psi of each pair by its own scores alone, flat a priori, and the chance of unusual residuals.
 
-    For one draw of the noise, (k,) both.
+    (D, k) both, for draws of the noise (D, 1).
     """
     public, private = pairs.expected(noise, pairs.kind)
     x, y = pairs.observed[:, 0] - public, pairs.observed[:, 1] - private
     weight, first, second = pairs.parts(noise, pairs.kind)
     fall = 0.5 * (y - x) ** 2 / (first + second)  # relative: far away all densities are 0
-    weight = weight[:, None] * np.exp(fall.min(axis=0) - fall) / np.sqrt(first + second)
+    weight = weight * np.exp(fall.min(axis=0) - fall) / np.sqrt(first + second)
     v1, v2 = _one_part(weight, first, second, rng)
     own_sd = np.sqrt(v1 * v2 / (v1 + v2))
-    u = (v2 * x + v1 * y) / (v1 + v2) + own_sd * rng.standard_normal(x.size)
+    u = (v2 * x + v1 * y) / (v1 + v2) + own_sd * rng.standard_normal(x.shape)
     return u + private, 1 - weight[0] / weight.sum(axis=0)
 
 
 def draw_scores(
     pairs: Pairs, noise: Noise, psi: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
-    """Both scores of pairs of skill psi (k,), (k, 2), of which those that count reach the cut."""
+    """Both scores of pairs of skill psi (D, k), (D, k, 2); those that count reach the cut."""
     lowest = np.where(np.arange(pairs.kind.size) < pairs.n_counted, pairs.cut, -np.inf)
     public, private = pairs.expected(noise, pairs.kind)
-    mean = np.stack([psi + public - private, psi], axis=1)
+    mean = np.stack([psi + public - private, psi], axis=-1)
     weight, first, second = pairs.parts(noise, pairs.kind)
-    low = 2 * lowest - pairs.middle - mean.sum(axis=1)
+    low = 2 * lowest - pairs.middle - mean.sum(axis=-1)
     reach = np.maximum(ndtr(-low / np.sqrt(first + second)), _TINY)
-    v1, v2 = _one_part(weight[:, None] * reach, first, second, rng)
+    v1, v2 = _one_part(weight * reach, first, second, rng)
     total = np.sqrt(v1 + v2)
     reach = np.maximum(ndtr(-low / total), _TINY)
-    both = -total * ndtri(reach * (1 - rng.random(low.size)))  # sum of the errors
-    error = (v1 * both + np.sqrt(v1 * v2) * rng.standard_normal(low.size) * total) / total**2
-    return mean + np.stack([error, both - error], axis=1)
+    both = -total * ndtri(reach * (1 - rng.random(low.shape)))  # sum of the errors
+    error = (v1 * both + np.sqrt(v1 * v2) * rng.standard_normal(low.shape) * total) / total**2
+    return mean + np.stack([error, both - error], axis=-1)
 
 
 def _one_part(
     weight: FloatArray, first: FloatArray, second: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Both variances of one part of the mixture, drawn by weights (6, k), (k,) each."""
-    part = draw_columns(weight.T, rng)
-    return first[part, np.arange(part.size)], second[part, 0]
+    """Both variances of one part of the mixture, drawn by weights (6, D, k), (D, k) each."""
+    part = draw_rows(weight, rng)[None]
+    return np.take_along_axis(first, part, 0)[0], np.take_along_axis(second, part, 0)[0]
 
 
-def draw_columns(weight: FloatArray, rng: np.random.Generator) -> IntArray:
-    """A column of each row, drawn by weights (D, K)."""
-    cdf = np.cumsum(weight, axis=1)
-    return np.sum(cdf < rng.random((len(cdf), 1)) * cdf[:, -1:], axis=1)
+def draw_rows(weight: FloatArray, rng: np.random.Generator) -> IntArray:
+    """A row of each column, drawn by weights (K, ...)."""
+    cdf = np.cumsum(weight, axis=0)
+    return np.sum(cdf < rng.random(cdf.shape[1:]) * cdf[-1], axis=0)

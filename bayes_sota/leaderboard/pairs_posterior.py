@@ -30,7 +30,7 @@ from bayes_sota.leaderboard.pairs import (
     Noise,
     Pairs,
     draw_alone,
-    draw_columns,
+    draw_rows,
     draw_scores,
     normal_density,
     reach_at,
@@ -40,7 +40,7 @@ from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.leaderboard.skills import prior_grid
 from bayes_sota.maximum.score_laws import score_law
 
-_POINTS, _CELL = 200, 50  # per coordinate of a shape; draws at a time
+_POINTS, _QUICK_POINTS, _CELL = 200, 50, 50  # per coordinate of a shape; draws at a time
 _QUICK, _RATIOS = ("normal",), np.linspace(-2.4, 2.4, 13)  # shape and ratios that are tried first
 _OUTLIERS = (-4.0, 1.5)  # mean and sd of the log odds of a wide residual, a priori
 _ODDS = np.linspace(-2.5, 2.5, 11)  # of a wide residual, in sd of its log odds from their mean
@@ -160,7 +160,7 @@ class NoiseNodes:
         """Noise within the cells of nodes, and its log prior density but for delta, (D,)."""
         z = self.z[node] + self.spacing * (rng.random((node.size, self.spacing.size)) - 0.5)
         joint = self.p.reshape(len(self.p), -1)[node]
-        share, at = np.divmod(draw_columns(joint, rng), self.grid.shape[1])
+        share, at = np.divmod(draw_rows(joint.T, rng), self.grid.shape[1])
         step = self.grid[node, 1] - self.grid[node, 0]
         shift = self.grid[node, at] + step * (rng.random(node.size) - 0.5)
         noise = noise_at(self.pairs, z)._replace(shift=shift, outliers=_SHARES[share])
@@ -200,7 +200,7 @@ class PairFit(FieldFit):
             lines = [*middle[:, None]]
             lines[_RATIO] = _RATIOS
             empty = cls._at(NoiseNodes.of(pairs, lines), _QUICK)
-            quick = infer(empty, np.random.default_rng(0), _POINTS)
+            quick = infer(empty, np.random.default_rng(0), _QUICK_POINTS)
             middle[_RATIO], own = _moments(quick.node_weights, _RATIOS)
             sd[_RATIO] = max(own, (_RATIOS[1] - _RATIOS[0]) / 2)
         line = np.arange(-2.0, 3.0) if free.sum() < 3 else np.linspace(-1.2, 1.2, 3)
@@ -228,6 +228,10 @@ class PairFit(FieldFit):
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
         """Log density of all scores at points of a family and nodes of the noise, (N, R)."""
         return super().log_likelihood(family, points) + self.extra
+
+    def log_likelihood_sought(self, family: str, points: FloatArray) -> FloatArray:
+        """The same at some of the nodes."""
+        return super().log_likelihood_sought(family, points) + self.extra[self.sought]
 
 
 def _moments(weight: FloatArray, values: FloatArray) -> tuple[Any, Any]:
@@ -270,8 +274,8 @@ def draw_psi(
     pairs, nodes, node, count = fit.evidence, fit.noise_nodes, parameters.node, fit.copies.size
     noise, log_prior = nodes.draw(node, rng)
     psi, unusual = np.empty((2, node.size, pairs.kind.size))
-    for d in range(node.size):
-        psi[d], unusual[d] = draw_alone(pairs, noise.at(d), rng)
+    for some, of_some in blocks(noise):
+        psi[some], unusual[some] = draw_alone(pairs, of_some, rng)
     moved = (noise.shift - nodes.noise.shift[node]) * (noise.private_sd / noise.difference_sd) ** 2
     more = pairs.expected(noise.at((slice(None), None)), pairs.kind[:count])[1] + moved[:, None]
     for r, f, draws in parameters.cells(fit, _CELL):
@@ -304,7 +308,7 @@ def estimands_of(
     """
     score, draw = pairs.to_score, np.arange(len(psi))
     rho, sd, log_weight = shift_prior(pairs, noise, noise.shift)
-    source = draw_columns(softmax(log_weight, axis=1), rng)
+    source = draw_rows(softmax(log_weight, axis=1).T, rng)
     rho, sd = rho[draw, source], sd[draw, source]
     public_se, private_se = (v / np.sqrt(1 - rho**2) for v in noise[:2])
     if pairs.errors is not None:  # as given, to the last digit: figures bin draws that differ
@@ -368,12 +372,20 @@ def draw_prior(
     outliers = expit(_OUTLIERS[0] + _OUTLIERS[1] * rng.standard_normal(draws))
     noise = noise._replace(shift=shift, outliers=outliers)
     psi, scores = np.empty((draws, pairs.kind.size)), np.empty((draws, pairs.kind.size, 2))
-    for d, mass in enumerate(density):
-        cdf = np.cumsum(mass * reach_at(pairs, noise.at(d), u), axis=1)
-        at = invert_rows(cdf, rng.random(pairs.kind.size), y, pairs.kind)
-        psi[d] = pairs.of_grid(at) + pairs.expected(noise.at(d), pairs.kind)[1]
-        scores[d] = draw_scores(pairs, noise.at(d), psi[d], rng)
+    for some, of_some in blocks(noise):
+        cdf = np.cumsum(density[some, None] * reach_at(pairs, of_some, u), axis=2)
+        row = np.arange(len(cdf))[:, None] * cdf.shape[1] + pairs.kind
+        at = invert_rows(cdf.reshape(-1, y.size), rng.random(row.shape), y, row)
+        psi[some] = pairs.of_grid(at) + pairs.expected(of_some, pairs.kind)[1]
+        scores[some] = draw_scores(pairs, of_some, psi[some], rng)
     return parameters, noise, psi, scores
+
+
+def blocks(noise: Noise) -> Iterator[tuple[slice, Noise]]:
+    """Some draws at a time, with their noise (D, 1)."""
+    for start in range(0, noise.shift.size, _CELL):
+        some = slice(start, start + _CELL)
+        yield some, noise.at((some, None))
 
 
 def reasons_of(fit: PairFit, noise: Noise) -> Iterator[str]:

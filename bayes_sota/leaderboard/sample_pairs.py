@@ -158,10 +158,11 @@ def _result(
         winners, shown = scores[..., 0].argmax(axis=1), pairs.printed(scores)
         values = drawing.estimands_of(pairs, own, own_psi, winners, rng)
         prior = {name: values[name] for name in drawn}
-        again = [draw_scores(pairs, noise.at(d), psi[d], rng) for d in some]
+        kept, own_noise = psi[some], drawing.blocks(noise.at(some))
+        again = [draw_scores(pairs, one, kept[rows], rng) for rows, one in own_noise]
         made["prior"] = named(prior, before, shown[..., 0].max(axis=1))
         made["prior_predictive"] = lay_out({"score": shown})
-        made["posterior_predictive"] = lay_out({"score": pairs.printed(np.array(again))})
+        made["posterior_predictive"] = lay_out({"score": pairs.printed(np.concatenate(again))})
         made["log_prior"] = lay_out({"field": parameters.log_prior(fit), "noise": log_prior})
         if 4 * psi.size <= sample.LARGEST_GROUP:
             each = np.zeros(psi.shape)

@@ -8,6 +8,7 @@ from scipy.stats import beta
 from bayes_sota.core.inference import infer
 from bayes_sota.core.priors import FixedCorrelation, PairedPriors
 from bayes_sota.data.observed import PairedBoards
+from bayes_sota.leaderboard.fit import Likelihood
 from bayes_sota.leaderboard.pairs import Pairs
 from bayes_sota.leaderboard.pairs_posterior import (
     PairFit,
@@ -16,6 +17,7 @@ from bayes_sota.leaderboard.pairs_posterior import (
     fit_pairs,
     reasons_of,
 )
+from bayes_sota.leaderboard.sample_pairs import estimate_paired
 from bayes_sota.leaderboard.skills import draw_parameters
 from bayes_sota.maximum.submissions import expected_maximum
 
@@ -71,6 +73,26 @@ def test_weighted_points_agree_with_quadrature_over_the_field() -> None:
     mean, sd = mass @ grid, np.sqrt(mass @ (grid - mass @ grid) ** 2)
     assert np.all(np.abs(weights @ points.points - mean) < 0.2 * sd)
     np.testing.assert_allclose(np.sqrt(weights @ (points.points - mean) ** 2), sd, rtol=0.15)
+
+
+def test_the_work_where_the_noise_is_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Points are sought at 7 of 25 nodes of the noise; a mixture serves many draws at once."""
+    count = {"likelihoods": 0, "mixtures": 0}
+    likelihood, parts = Likelihood.__call__, Pairs.parts
+
+    def counted(self, density, unit):
+        count["likelihoods"] += len(density) * self.nodes
+        return likelihood(self, density, unit)
+
+    def counted_parts(self, noise, kind):
+        count["mixtures"] += 1
+        return parts(self, noise, kind)
+
+    monkeypatch.setattr(Likelihood, "__call__", counted)
+    monkeypatch.setattr(Pairs, "parts", counted_parts)
+    estimate_paired(PairedBoards(*simulated(2, m=60)[1:]), random_seed=0)
+    assert count["likelihoods"] < 70_000
+    assert count["mixtures"] < 500
 
 
 @pytest.mark.slow
