@@ -203,8 +203,8 @@ def _confidence_sets(
         errors = np.sqrt(np.maximum(squares, 0))
         return ranks.confidence_rank_sets(data.scores, errors, noise, ci_prob)
     law, ratios = score_law(data), data.error_ratios
-    error = law.errors_at(law.inside(data.scores)) * (1.0 if ratios is None else ratios)
-    scale = np.sqrt(1 - rng.choice(rho, _SIMULATED)[:, None] ** 2 + law.rounding / error**2)
+    printed = law.rounding_at(data.scores) / (1.0 if ratios is None else ratios**2)
+    scale = np.sqrt(1 - rng.choice(rho, _SIMULATED)[:, None] ** 2 + printed)
     noise = scale * rng.standard_normal((_SIMULATED, data.n_entries))
     noise *= student_factors(data.freedom, (_SIMULATED, 1), rng)
     places = law.normal_scores.stabilized(data.scores)

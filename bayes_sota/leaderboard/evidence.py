@@ -235,8 +235,7 @@ class Evidence:
 
     def own_as_printed(self, rho: Any, entries: IntArray) -> FloatArray:
         """The same with the error of rounding, which no entry shares."""
-        error = self.law.errors_at(self.law.inside(self.seen[entries]))
-        return self.own(rho, entries) + self.law.rounding / error**2
+        return self.own(rho, entries) + self.law.rounding_at(self.seen[entries])
 
     @cached_property
     def of_row(self) -> IntArray:
@@ -299,15 +298,23 @@ class Evidence:
         """Scores of entries with psi (D, E), given that they are modelled, as they are shown."""
         error = np.sqrt(self.own(rho, self.entries)) * self.law.errors_at(psi)
         error = np.maximum(error, 1e-12)
+        if not (self.is_cut or self.has_luck):
+            return self.shown(psi + error * self.draw_normal(psi.shape[:1], rng))
         low = np.full(psi.shape, -np.inf)
         if self.is_cut:
             low = ((self.values.min() - self.law.spacing / 2) / self.law.unit - psi) / error
-        if self.numbers is not None:
+        if self.has_luck:
             kind = np.broadcast_to(self.kinds[self.entries], psi.shape)
             return self.shown(psi + error * self.noise(luck).draw_above(low, kind, rng))
-        level = ndtr(-self.draw_normal(psi.shape[:1], rng))
         above = ndtr(-np.minimum(low, _FURTHEST))  # the same quantile: what is shared stays shared
+        level = self.draw_levels(psi.shape[:1], rng)
         return self.shown(psi - error * ndtri(np.maximum(above * level, 1e-307)))
+
+    def draw_levels(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+        """Uniform numbers of the modelled entries, (*shape, E), with what relatives share."""
+        if self.shares_scores:
+            return rng.random((*shape, self.entries.size))
+        return ndtr(self.draw_normal(shape, rng))
 
     def draw_normal(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
         """Standard normals of the modelled entries, (*shape, E), with what relatives share."""

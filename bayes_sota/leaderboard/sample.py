@@ -6,7 +6,6 @@ The groups that ArviZ's checks need are drawn after the estimands, from the same
 """
 
 from collections.abc import Iterable, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,7 @@ from bayes_sota.leaderboard.skills import draw_skills, fresh_scores, prior_board
 NEW_SCORES = ("winner_new_score", "best_new_score")
 _OF_SCORES = {"theta_sota", "expected_sota", "winner_skill", "skill", "location", *NEW_SCORES}
 """Quantities in the units of the scores, which have the board's sign."""
+_REPLICATED = 1 << 20  # scores of a variable of replicated boards
 _LEVELS, _GAPS = (0.05, 0.25, 0.5, 0.75, 0.95), (1, 2, 5)
 _DIMS = {"shape": ("shape_parameter",), "sorted_score": ("place",)}
 _DIMS |= dict.fromkeys(("score", "skill"), ("classifier",))
@@ -149,13 +149,23 @@ def sample_board(
     fit, values = found.skills.fit, dict(found.draws)
     if not fit.evidence.shares_scores:
         values["skill"] = found.skills.of_all(rng).astype(np.float64)
-    check, parameters = check_board(fit, rng), found.skills.parameters.completed(fit, rng)
+    kept = np.arange(0, draws, -(-fit.evidence.entries.size * draws * chains // _REPLICATED))
+    some = found.skills.parameters[(kept + draws * np.arange(chains)[:, None]).ravel()]
+    boards = fresh_scores(fit, some, rng)
+    check = compare_boards(fit.evidence.seen[fit.evidence.entries], boards)
+    parameters = found.skills.parameters.completed(fit, rng)
     made = groups_of_board(fit, chains, values | field_values(fit, parameters), check)
-    behind = dict(zip(("point", "stratum"), parameters.behind, strict=True))
+    behind = dict(zip(("point", "stratum"), found.skills.parameters.behind, strict=True))
     made["sample_stats"] = lay_out_board(fit, chains, behind)
     notes = list(found.notes)
     if groups == "all":
-        made |= _checks(fit, chains, parameters, values, rng)
+        log_prior = _log_prior(fit, parameters, values)
+        made["log_prior"] = lay_out_board(fit, chains, log_prior)
+        for group, drawn in _replicates(fit, some, boards, rng).items():
+            made[group] = lay_out_board(fit, chains, drawn, kept)
+        if 8 * draws * chains * fit.evidence.entries.size <= LARGEST_GROUP:
+            each = {"score": fit.log_likelihood_of_entries(parameters)}
+            made["log_likelihood"] = lay_out_board(fit, chains, each)
         limit = f"there is no group log_likelihood: it would pass {LARGEST_GROUP >> 20} MiB"
         notes += [limit] * ("log_likelihood" not in made)
     attributes = {
@@ -176,20 +186,10 @@ def field_values(fit: FieldFit, parameters: Parameters) -> dict[str, Any]:
     return shown | ({"shape": t[:, 2:]} if t.shape[1] > 2 else {})
 
 
-def check_board(fit: FieldFit, rng: np.random.Generator, draws: int = 400) -> xr.Dataset:
-    """Group ``predictive_check``: statistics of the modelled part, and of ``draws`` replicates.
-
-    Gaps and quantiles do not depend on the shift, which all entries share.
-    """
-    parameters = fit.choose(draws, rng)
-    observed = fit.evidence.seen[fit.evidence.entries]
-    return compare_boards(observed, fresh_scores(fit, parameters, rng))
-
-
 def compare_boards(observed: FloatArray, boards: FloatArray) -> xr.Dataset:
     """Quantiles of a board (n,), and gaps from its best to the k-th next; of replicates (D, n).
 
-    p is the share of replicates at least as large, ties by half.
+    They do not depend on the shift. p is the share of larger replicates, ties by half.
     """
     gaps = [k for k in _GAPS if k < observed.size]
     names = [*(f"quantile {q:g}" for q in _LEVELS), *(f"best minus next {k}" for k in gaps)]
@@ -213,41 +213,32 @@ def best_first(scores: FloatArray) -> FloatArray:
     return np.sort(scores, axis=-1)[..., ::-1]
 
 
-def _checks(
-    fit: FieldFit,
-    chains: int,
-    parameters: Parameters,
-    values: Mapping[str, FloatArray],
-    rng: np.random.Generator,
-) -> dict[str, xr.Dataset]:
-    """Replicated scores, boards from the prior, log likelihood and log prior.
+def _replicates(
+    fit: FieldFit, some: Parameters, boards: FloatArray, rng: np.random.Generator
+) -> dict[str, dict[str, Any]]:
+    """Groups of some draws: replicated scores, and boards from the prior.
 
-    On large boards, groups of scores keep one of several draws.
+    ``boards`` are fresh ones of the same parameters, (D, E).
     """
-    evidence, sign, size = fit.evidence, fit.evidence.board.sign, parameters.node.size
-    lay_out = partial(lay_out_board, fit, chains)
-    each = np.arange(size).reshape(chains, -1)
-    kept = np.arange(0, each.shape[1], -(-16 * evidence.entries.size * size // LARGEST_GROUP))
-    some = parameters[each[:, kept].ravel()]
-    skills = draw_skills(fit, some, rng, every=True)
-    replicates = {
-        "score": fresh_scores(fit, some, rng, skills.psi[:, skills.classifier]),
-        "sorted_score": best_first(fresh_scores(fit, some, rng)),
+    sign, skills = fit.evidence.board.sign, draw_skills(fit, some, rng, every=True)
+    again = fresh_scores(fit, some, rng, skills.psi[:, skills.classifier])
+    prior = _prior(fit, some.node.size, rng)
+    before = prior.pop("score")
+    return {
+        "posterior_predictive": {"score": sign * again, "sorted_score": sign * best_first(boards)},
+        "prior_predictive": {"score": sign * before, "sorted_score": sign * best_first(before)},
+        "prior": prior,
     }
-    before = _prior(fit, some.node.size, rng)
-    boards = before.pop("score")
-    predicted = {"score": boards, "sorted_score": best_first(boards)}
+
+
+def _log_prior(
+    fit: FieldFit, parameters: Parameters, values: Mapping[str, FloatArray]
+) -> dict[str, FloatArray]:
+    """Log prior densities of draws, (D,) each."""
     priors = {"rho": fit.priors.correlation, "submission_luck": fit.priors.submission_luck}
     free = {k: prior for k, prior in priors.items() if k in values and not prior.is_fixed}
     log_prior = {k: prior.log_density(values[k]) for k, prior in free.items()}
-    log_prior |= {"coordinates": parameters.log_prior(fit)}
-    made = {"prior": lay_out(before, kept), "log_prior": lay_out(log_prior)}
-    scores = {"posterior_predictive": replicates, "prior_predictive": predicted}
-    for group, drawn in scores.items():
-        made[group] = lay_out({k: sign * v for k, v in drawn.items()}, kept)
-    if 8 * size * evidence.entries.size <= LARGEST_GROUP:
-        made["log_likelihood"] = lay_out({"score": fit.log_likelihood_of_entries(parameters)})
-    return made
+    return log_prior | {"coordinates": parameters.log_prior(fit)}
 
 
 def _prior(fit: FieldFit, size: int, rng: np.random.Generator) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from scipy.special import ndtr, ndtri
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Fit, Parameters
-from bayes_sota.core.numerics import invert_rows, one_thread
+from bayes_sota.core.numerics import CERTAIN, invert_rows, one_thread
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.anchors import known_skills, shift_given
 from bayes_sota.leaderboard.evidence import Evidence, Tables
@@ -48,6 +48,7 @@ _FARTHEST = 6.5  # normal quantiles: beyond, a cumulative sum and its end are th
 _BEYOND, _HIGHER = 60, 4.0  # cells above the grid, and log odds that they reach
 _TINY = 1e-300
 _NODES = 500  # of the grid that covers the prior
+_COARSE = 8  # cells of the grid at a time, to find where the best of many may lie
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,6 +284,7 @@ def draw_skills(
     columns = row.size if every else min(row.size, LEADERS)
     row = row[-columns:]  # the last rows have the best scores
     rest = np.maximum(copies - np.bincount(row, minlength=copies.size), 0.0)
+    drawn, place = np.unique(row, return_inverse=True)
     tries, psi = draw_tries(fit, size, rng), np.empty((size, columns))
     others, fresh = np.full(size, -np.inf), np.empty(size)
     every_y, widths = wider_grid(evidence)
@@ -298,9 +300,10 @@ def draw_skills(
         alone = wider.shape[1] > 1  # an entry has a field of its own
         density = fit.join(wider[:, :, : evidence.y.size])
         cdf = np.cumsum(density * (table.score[row] if alone else table.score), axis=2)
-        level = _levels(evidence, draws.size, first, columns, rng)
-        rows = at[:, None] * cdf.shape[1] + (np.arange(columns) if alone else row)
-        y = invert_rows(cdf.reshape(-1, evidence.y.size), level, evidence.y, rows)
+        level = _levels(evidence, at, first, columns, rng)
+        of_drawn = cdf if alone else cdf[:, drawn]
+        rows = at[:, None] * of_drawn.shape[1] + (np.arange(columns) if alone else place)
+        y = invert_rows(of_drawn.reshape(-1, evidence.y.size), level, evidence.y, rows)
         psi[draws] = evidence.law.skill_at(y)
         mass = wider * np.append(table.typical, np.ones(_BEYOND)) * widths
         fresh[draws] = expected_best(mass, copies.sum(), evidence.law.skill_at(every_y))[at]
@@ -353,27 +356,36 @@ def draw_tries(fit: FieldFit, size: int, rng: np.random.Generator) -> FloatArray
 
 
 def _levels(
-    evidence: Evidence, size: int, entry: IntArray, columns: int, rng: np.random.Generator
+    evidence: Evidence, point: IntArray, entry: IntArray, columns: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Uniform numbers of classifiers, (size, columns), with what relatives share.
+    """Uniform numbers of classifiers for draws of points (D,), (D, columns).
 
-    ``entry`` (C,) is one of the entries of each. For independent classifiers, four draws in a
-    row lie in different quarters.
+    With what relatives share; ``entry`` (C,) is one of the entries of each. For independent
+    classifiers, four draws of a point lie in different quarters, as ``cluster_mcse`` knows.
     """
     if evidence.shares_scores:
-        begin = rng.integers(REPEATS, size=(-(-size // REPEATS), columns))
-        quarter = np.arange(size)[:, None] + np.repeat(begin, REPEATS, axis=0)[:size]
-        return (quarter % REPEATS + rng.random((size, columns))) / REPEATS
-    normal = evidence.draw_normal((size,), rng)[:, entry]
-    normal *= evidence.wider((size, 1), rng)
+        begin = rng.integers(REPEATS, size=(point.max() + 1, columns))[point]
+        quarter = (place_within(point)[:, None] + begin) % REPEATS
+        return (quarter + rng.random(quarter.shape)) / REPEATS
+    normal = evidence.draw_normal((point.size,), rng)[:, entry]
+    normal *= evidence.wider((point.size, 1), rng)
     return ndtr(np.clip(normal, -_FARTHEST, _FARTHEST))
 
 
 def _log_cdf_of_best(cdf: FloatArray, copies: FloatArray) -> FloatArray:
     """Log cdf of the best of the classifiers of each row, (N, G), from cdfs (N, K, G)."""
     kept = cdf[:, copies > 0]
-    log_cdf = np.log(np.maximum(kept / np.maximum(kept[:, :, -1:], _TINY), _TINY))
-    return copies[copies > 0] @ log_cdf
+    whole = np.maximum(kept[:, :, -1:], _TINY)
+
+    def of_cells(cells: slice) -> FloatArray:
+        ratio = np.maximum(kept[:, :, cells] / whole, _TINY)
+        return copies[copies > 0] @ np.log(ratio, out=ratio)
+
+    impossible = of_cells(slice(None, None, _COARSE)).max(axis=0) < -CERTAIN
+    start = _COARSE * max(int(impossible.sum()) - 1, 0)
+    log_cdf = np.full((len(cdf), cdf.shape[2]), -np.inf)
+    log_cdf[:, start:] = of_cells(slice(start, None))
+    return log_cdf
 
 
 def log_hidden(fit: FieldFit, table: Tables, density: FloatArray, tries: FloatArray) -> FloatArray:
@@ -432,7 +444,7 @@ def draw_fresh(
     """
     evidence, kinds = fit.evidence, fit.evidence.kind[fit.evidence.row]
     classifier, _, first = fit.classifiers
-    level = ndtr(evidence.draw_normal((len(density),), rng))[:, first][:, classifier]
+    level = evidence.draw_levels((len(density),), rng)[:, first][:, classifier]
     reach = np.ones((1, evidence.y.size)) if table.reach is None else table.reach
     kinds = kinds if len(reach) > 1 else np.zeros_like(kinds)
     if density.ndim == 3:

@@ -64,6 +64,11 @@ class ScoreLaw(ABC):
         """Variance of what printing takes from scores, unless ``log_kernel`` knows of it."""
         return 0.0
 
+    def rounding_at(self, scores: FloatArray) -> FloatArray:
+        """The same in units of the variance of these scores."""
+        variance: FloatArray = self.errors_at(self.inside(scores)) ** 2
+        return self.rounding / variance
+
     @property
     def standard_error(self) -> float:
         """Standard error of the best score."""
