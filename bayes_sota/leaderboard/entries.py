@@ -1,14 +1,12 @@
-"""Draws of the skill of every entry of a board, with its rank and P(best), and sets of ranks.
+"""Draws of the skill of every entry of a board, its rank and P(best), and sets of ranks.
 
-Skill increases with psi whatever the shift: ranks, P(best) and who is tied with the leader do not
-depend on it, while every interval of skill does. Entries with the same posterior have equal
-numbers: their draws are pooled. ``tests/leaderboard/test_entry_skills.py`` compares with
-quadrature.
+Skill increases with psi whatever the shift: ranks and P(best) do not depend on it, intervals of
+skill do. Entries with the same posterior pool their draws.
+``tests/leaderboard/test_entry_skills.py`` compares with quadrature.
 
-Joint sets come from the draws of all skills. Stepwise ones come from the errors of the scores: from
-scores alone these are independent but for the shared error, on the scale on which they have one
-size; from answers and item scores they come from the items or clusters, each of which counts a
-standard normal number of times more (a multiplier bootstrap).
+Joint sets come from the draws of all skills, stepwise ones from the errors of the scores: from
+scores alone independent but for the shared error, from answers those of the items or clusters, each
+weighted by a standard normal number (a multiplier bootstrap).
 """
 
 from collections.abc import Callable, Sequence
@@ -45,16 +43,13 @@ class EntryDraws:
     Attributes
     ----------
     skill : ndarray of float32, shape (D, m)
-        Skill (true accuracy) of each entry, in the order of ``board.scores``.
-    p_best : ndarray, shape (m,)
-        Probability of having the highest skill of all entries; sums to 1. Entries below the
-        modelled part have 0.
-    p_best_mcse : ndarray, shape (m,)
-        Its Monte Carlo standard error; 0 of entries below the modelled part.
+        Skill of each entry, in the order of ``board.scores``.
+    p_best, p_best_mcse : ndarray, shape (m,)
+        Probability of having the highest skill, and its Monte Carlo standard error; 0 below the
+        modelled part.
     alike : sequence of ndarray
-        Entries with the same posterior, whose draws are pooled in every summary.
-        From scores alone these are the entries with equal scores; from answers every entry is on
-        its own.
+        Entries with the same posterior, whose draws are pooled: from scores alone those with equal
+        scores.
     """
 
     skill: NDArray[np.float32]
@@ -64,11 +59,7 @@ class EntryDraws:
 
     @cached_property
     def rank(self) -> NDArray[np.int32]:
-        """Rank by skill in each draw, 1 for the highest, shape (D, m).
-
-        Identical submissions have the same skill; they take their ranks in arbitrary order, which
-        pooling makes a random one.
-        """
+        """Rank by skill in each draw, 1 for the highest, (D, m); pooling mixes ties."""
         draws, m = self.skill.shape
         rank = np.empty((draws, m), np.int32)
         places = np.arange(1, m + 1, dtype=np.int32)[None, :]
@@ -79,15 +70,15 @@ class EntryDraws:
         return rank
 
     def mean(self) -> FloatArray:
-        """Posterior mean of each skill, shape (m,)."""
+        """Posterior mean of each skill, (m,)."""
         return self._pooled(self.skill, lambda x: x.mean(dtype=float))
 
     def interval(self, ci_prob: float = 0.95) -> FloatArray:
-        """Equal-tailed interval of each skill, shape (m, 2)."""
+        """Equal-tailed interval of each skill, (m, 2)."""
         return self._quantiles(self.skill, ci_prob, "linear")
 
     def rank_interval(self, ci_prob: float = 0.95) -> IntArray:
-        """Interval of each rank with at least this probability, shape (m, 2)."""
+        """Interval of each rank with at least this probability, (m, 2)."""
         return self._quantiles(self.rank, ci_prob, "inverted_cdf").astype(np.int64)
 
     def _quantiles(self, draws: NDArray[Any], ci_prob: float, method: Any) -> FloatArray:
@@ -95,7 +86,7 @@ class EntryDraws:
         return self._pooled(draws, lambda x: np.quantile(x, tails, method=method))
 
     def _pooled(self, draws: NDArray[Any], summary: Callable[[NDArray[Any]], Any]) -> FloatArray:
-        """Summary of the draws of all entries that are alike, shape (m, ...)."""
+        """Summary of the pooled draws of each entry, (m, ...)."""
         each = [summary(draws[:, entries].ravel()) for entries in self.alike]
         order = np.argsort(np.concatenate(self.alike))
         sizes = [entries.size for entries in self.alike]
@@ -103,12 +94,7 @@ class EntryDraws:
 
 
 def entries_of(skills: Skills, rng: np.random.Generator) -> EntryDraws:
-    """Draws of all entries from those of the classifiers behind them.
-
-    Where more entries share a score than the field explains they are divided among as many
-    classifiers as it does explain, and identical submissions share their draws. With several tries
-    behind an entry its skill is that of the variant shown. Unlisted classifiers are ignored.
-    """
+    """Draws of all entries from those of the classifiers behind them; unlisted ones are ignored."""
     alike = skills.fit.evidence.alike
     best = alike[skills.entry_of[np.argmax(skills.theta, axis=1)]]  # which group has the best skill
     group, size = np.unique(alike[skills.entry_of]), np.bincount(alike)
@@ -128,34 +114,17 @@ def rank_sets(
     how: Ranks,
     rng: np.random.Generator,
 ) -> tuple[Ranks, IntArray]:
-    """Sets of ranks of all entries of a board, best score first, and their kind.
+    """Sets of ranks of all entries, best score first, (m, 2), and their kind.
 
-    Parameters
-    ----------
-    data : Leaderboard or Outcomes
-    entries : EntryDraws
-        Posterior draws of all skills.
-    rho : ndarray, shape (D,)
-        Draws of the correlation of scores with what all share.
-    ci_prob : float
-        Probability that all ranks lie in their sets.
-    how : {"auto", "joint", "confidence", "each"}
-        ``auto`` takes joint sets up to 100 entries, and above confidence sets where possible.
-    rng : Generator
-
-    Returns
-    -------
-    how : {"joint", "confidence", "each"}
-        Whether the probability is that of all sets at once, in the posterior or whatever is true;
-        or that of each by itself.
-    sets : ndarray of int, shape (m, 2)
-        Least and largest rank of each entry.
+    From draws of all skills and of ``rho`` (D,). Each interval alone has the probability, or all
+    sets at once: in the posterior (joint) or whatever is true (confidence). ``auto`` takes joint
+    sets up to 100 entries, above that confidence sets where possible.
 
     Raises
     ------
     InputError
-        Confidence sets of scores that were chosen among submissions, or of fewer than 20 items,
-        clusters, tasks or runs.
+        Confidence sets of scores chosen among submissions, of boards with anchors, or of fewer than
+        20 items, clusters, tasks or runs.
     """
     check_choice("ranks", how, Ranks)
     why = _lacking(data)
@@ -178,7 +147,7 @@ def rank_sets(
 
 
 def _lacking(data: Leaderboard | Outcomes) -> str:
-    """The condition for simulating errors of scores that a board fails, or nothing."""
+    """What a board lacks for simulated errors of scores, if anything."""
     if data.anchors is not None:
         return "skills none of which is known"
     if isinstance(data, Leaderboard):

@@ -1,12 +1,11 @@
-r"""Posterior of every team's skill, and of the best one, from two boards of the same teams.
+"""Posterior of every team's skill, and of the best one, from two boards of the same teams.
 
-The engine of whole boards (``leaderboard.fit``) on the tables of ``leaderboard.pairs``, with the
-same shapes and priors of the field, at nodes of the noise. ``y - x`` does not depend on psi: it
-informs delta, the share of wide residuals, and the size of the errors where they are not given. The
-ratio of both errors is learnt from the scores at the nodes. Draws of psi move with the deviation of
-delta from its mean at the node, and skills with the shift of the private board: given delta,
-``z_2`` is normal. ``tests/leaderboard/test_pairs.py`` compares with closed forms,
-``tests/leaderboard/test_pairs_posterior.py`` checks coverage on simulated boards.
+The engine of whole boards (``leaderboard.fit``) on the tables of ``leaderboard.pairs``, at nodes of
+the noise. ``y - x`` does not depend on psi: it informs delta, the share of wide residuals, and the
+size of the errors where they are not given; the scores at the nodes inform the ratio of both
+errors. Draws of psi move with the deviation of delta from its mean at the node, skills with the
+shift of the private board: given delta, ``z_2`` is normal. ``tests/leaderboard/test_pairs.py``
+compares with closed forms, ``tests/leaderboard/test_pairs_posterior.py`` checks coverage.
 """
 
 from collections.abc import Iterator, Sequence
@@ -82,7 +81,7 @@ def shift_prior(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Rho, the sd of delta, and log prior weight times density of delta, (N, K) each.
 
-    By each of its equally likely sources: the sizes of the offset and, where rho is not learnt,
+    By each of its equally likely sources: sizes of the offset and, where rho is not learnt,
     quantiles of its prior. For noise and shifts (N,), or one noise and shifts (N,).
     """
     rho, offsets = np.asarray(noise.rho)[..., None], pairs.priors.offsets
@@ -116,7 +115,7 @@ def _log_differences(pairs: Pairs, noise: Noise, away: FloatArray) -> FloatArray
 
 @dataclass(frozen=True, eq=False)
 class NoiseNodes:
-    """Where the noise is tabulated: a lattice around the values that the differences support.
+    """Nodes of the noise: a lattice around the values that the differences support.
 
     Attributes
     ----------
@@ -128,7 +127,7 @@ class NoiseNodes:
     grid, p : ndarray, shape (R, S) and (R, E, S)
         Values of delta, and the joint posterior of the share of wide residuals and delta.
     log_prior : ndarray, shape (R,)
-        Prior mass of each node's cell, and what the differences say.
+        Prior mass of each node's cell, and the evidence of the differences.
     """
 
     pairs: Pairs
@@ -157,7 +156,7 @@ class NoiseNodes:
         return cls(pairs, z, spacing, noise, grid, p, log_prior)
 
     def draw(self, node: IntArray, rng: np.random.Generator) -> tuple[Noise, FloatArray]:
-        """Noise within the cells of nodes, and its log prior density but for delta, (D,)."""
+        """Noise within the cells of nodes, and its log prior density without delta's, (D,)."""
         z = self.z[node] + self.spacing * (rng.random((node.size, self.spacing.size)) - 0.5)
         joint = self.p.reshape(len(self.p), -1)[node]
         share, at = np.divmod(draw_rows(joint.T, rng), self.grid.shape[1])
@@ -171,11 +170,8 @@ class NoiseNodes:
 class PairFit(FieldFit):
     """Two boards at nodes of their noise, with weighted points of the shapes' parameters.
 
-    Attributes
-    ----------
-    noise_nodes : NoiseNodes
-    extra : ndarray, shape (R,)
-        Log prior of each node, with what the differences say beyond the scores there.
+    ``extra`` (R,) is the log prior of each node, with the evidence of the differences beyond that
+    of the scores.
     """
 
     evidence: Pairs  # type: ignore[assignment]
@@ -262,14 +258,8 @@ def draw_psi(
 ) -> tuple[Noise, FloatArray, FloatArray, FloatArray]:
     """Psi of every pair given the parameters of the field and the node of the noise.
 
-    Returns
-    -------
-    noise : Noise
-    log_prior : ndarray, shape (D,)
-        Log prior of the noise.
-    psi, unusual : ndarray, shape (D, k)
-        In the coordinate, on the items of the private board; probability that the residuals of a
-        pair are not usual ones.
+    Noise, its log prior (D,), psi on the items of the private board and the probability of unusual
+    residuals, (D, k).
     """
     pairs, nodes, node, count = fit.evidence, fit.noise_nodes, parameters.node, fit.copies.size
     noise, log_prior = nodes.draw(node, rng)
@@ -297,14 +287,12 @@ def estimands_of(
     rng: np.random.Generator,
     board: Leaderboard | None = None,
 ) -> Draws:
-    """All that is reported, in units of the scores; ``winner`` is the public one (of each draw).
+    """All that is reported, in units of the scores, (D,), and of each team (D, k).
 
-    Anchors of the private ``board``, if it is given, show its shift z beside the difference delta.
-
-    ``skill``, ``expected_private`` and ``public_gain``, what public scores exceed those to expect
-    by the private ones and the luck of submissions, (D, k); ``best``, which team is best, and the
-    others (D,): skills and new scores of the best and the winner, the noise, and ``score_shift`` at
-    the public winner.
+    ``winner`` is the public winner (of each draw). Anchors of the private ``board`` show its shift
+    z beside delta. ``public_gain`` is how much public scores exceed their expectation given the
+    private ones and the luck of submissions, ``best`` the index of the best team, ``score_shift``
+    the shift at the public winner.
     """
     score, draw = pairs.to_score, np.arange(len(psi))
     rho, sd, log_weight = shift_prior(pairs, noise, noise.shift)
@@ -357,10 +345,7 @@ def estimands_of(
 def draw_prior(
     fit: PairFit, draws: int, rng: np.random.Generator
 ) -> tuple[Parameters, Noise, FloatArray, FloatArray]:
-    """Fields and noise from the prior, with fresh teams that count; the slope is the estimated one.
-
-    Parameters, noise, psi (D, k) and both scores (D, k, 2).
-    """
+    """Parameters, noise, psi (D, k) and scores (D, k, 2) from the prior, with the known slope."""
     parameters = Parameters.from_prior(fit, np.zeros(draws, np.int64), rng)
     pairs, y = fit.evidence, prior_grid(fit)
     density, u = np.empty((draws, y.size)), pairs.of_grid(y)

@@ -1,14 +1,13 @@
-r"""Posterior of the true state of the art from all that is known of a board.
+"""Posterior of the true state of the art from all that is known of a board.
 
-``leaderboard.evidence`` has the model. ``z`` is the error that all scores of one board share,
-because they share the items. One leaderboard has one draw of it and cannot show it: ``z`` and
-``rho`` keep their priors; from answers to single items rho is learnt.
-P(psi) is an average over families weighted by their evidence, fitted to the top part of the board
-(``evidence.modelled_entries``).
+``leaderboard.evidence`` has the model. All scores share one error ``z``, because they share the
+items; one leaderboard has one draw of it and cannot show it: ``z`` and ``rho`` keep their priors;
+from answers to single items rho is learnt. P(psi) is an average over families weighted by their
+evidence, fitted to the top part of the board (``evidence.modelled_entries``).
 
-Why not the textbook model: with skills normal and the shift learnt jointly, intervals of 95 %
-covered 52 to 100 % on real classifiers. ``docs/measured/calibration.md`` has what this model does
-there, ``tests/leaderboard/test_posterior.py`` the second route.
+The textbook model, with normal skills and the shift learnt jointly, covered real classifiers with
+52 to 100 % in intervals of 95 %; ``docs/measured/calibration.md`` has this model's coverage,
+``tests/leaderboard/test_posterior.py`` the second route.
 """
 
 from collections.abc import Iterator
@@ -44,12 +43,11 @@ class BoardPosterior:
     ----------
     draws : dict of str to ndarray, shape (D,)
         theta_sota, expected_sota, winner_skill, winner_new_score, best_new_score, rho, shift,
-        n_classifiers, n_above_sota; submission_luck where entries had several submissions; names
-        as in ``bayes_sota.core.schema``.
+        n_classifiers, n_above_sota; submission_luck where entries had several submissions.
     skills : Skills
         Joint draws behind them.
     reasons : tuple of str
-        Why the result cannot be trusted; empty where it can.
+        Reasons not to trust the result.
     notes : tuple of str
         What was left out, merged or unusual.
     rng : Generator
@@ -64,7 +62,7 @@ class BoardPosterior:
 
     @property
     def learns_rho(self) -> bool:
-        """Whether rho is learnt from the items; not from scores alone, nor for new runs."""
+        """Whether rho is learnt from the items."""
         return self.skills.fit.evidence.loadings.is_learnt
 
     @cached_property
@@ -81,13 +79,12 @@ def board_posterior(
     random_seed: int | np.random.Generator | None = DEFAULT_SEED,
     every: bool = True,
 ) -> BoardPosterior:
-    """Posterior of theta_sota from all scores of a board, own errors too, or from answers.
+    """Posterior of theta_sota from all scores of a board, or from answers.
 
     Parameters
     ----------
     data : Leaderboard or Outcomes
-        With scores; ``n_classifiers`` above the number of entries means that only the best were
-        listed.
+        ``n_classifiers`` above the number of entries means that only the best were listed.
     priors : Priors, optional
         From answers its prior of rho is combined with what they say of rho.
     draws : int
@@ -110,11 +107,6 @@ def board_posterior(
     >>> board = Leaderboard([0.90, 0.91, 0.95], n_test=[1000, 1000, 40])
     >>> posterior = board_posterior(board, random_seed=0, draws=500)
     >>> bool(posterior.draws["winner_skill"].mean() < 0.94)
-    True
-    >>> rng = np.random.default_rng(0)
-    >>> answers = Outcomes(rng.random((400, 1)) ** 0.5 + 0.2 * rng.random((400, 12)) > 0.4)
-    >>> posterior = board_posterior(answers, random_seed=0, draws=500)
-    >>> bool(posterior.draws["theta_sota"].mean() < answers.scores.max())
     True
     """
     DRAWS.check(draws, "draws")
@@ -139,7 +131,7 @@ def board_posterior(
 
 
 def reasons_of(fit: FieldFit) -> Iterator[str]:
-    """Why a result cannot be trusted."""
+    """Reasons not to trust a result."""
     yield from fit.doubts
     yield from doubts_of_prior(fit)
     board = fit.evidence.board
@@ -152,7 +144,7 @@ def reasons_of(fit: FieldFit) -> Iterator[str]:
 
 
 def _perfect_entries(board: Leaderboard) -> int:
-    """Perfect scores that stand apart from the others by more than eight standard errors."""
+    """Number of perfect scores more than eight standard errors apart from the others."""
     perfect = (board.scores == 1) & (board.metric != "score")
     if not perfect.any() or perfect.all():
         return 0
@@ -162,7 +154,7 @@ def _perfect_entries(board: Leaderboard) -> int:
 
 
 def notes_of(fit: FieldFit) -> Iterator[str]:
-    """Notes for a reader: what was left out, merged or unusual."""
+    """Notes on what was left out, merged or unusual."""
     evidence, board = fit.evidence, fit.evidence.board
     yield from board.notes
     if board.new == "tasks":

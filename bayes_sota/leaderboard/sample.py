@@ -40,7 +40,7 @@ _DIMS |= dict.fromkeys(("score", "skill"), ("classifier",))
 def lay_out_board(
     fit: FieldFit, chains: int, values: Mapping[str, Any], kept: Any = None
 ) -> xr.Dataset:
-    """Dataset of values (D, ...); of all draws, or of those numbers of each chain."""
+    """Dataset of values (D, ...); ``kept`` are the draws of each chain that values have."""
     board, entries = fit.evidence.board, fit.evidence.entries
     names = board.names if "skill" in values else [board.names[j] for j in entries]
     labels: dict[str, Any] = {"classifier": list(names), "place": 1 + np.arange(entries.size)}
@@ -114,35 +114,18 @@ def sample_board(
     groups: Groups = "all",
     **provenance: Any,
 ) -> tuple[xr.DataTree, BoardPosterior]:
-    """Exact posterior of a leaderboard with all its scores, or of answers or numbers per item.
+    """Exact posterior of a leaderboard, or of answers or numbers per item: tree and draws.
 
-    Parameters
-    ----------
-    data : Leaderboard or Outcomes
-    priors : BoardPriors
-    draws, chains : int
-        Draws per chain, and chains; all draws are independent given the importance sample.
-    random_seed : int, SeedSequence, Generator or None
-    groups : {"all", "estimands"}
-        "estimands" leaves out groups that only checks of the model need: replicated scores, prior,
-        log likelihood and log prior. All other draws are the same.
-    **provenance
-        ``model_name`` and ``model_hash``, recorded as attributes.
+    All draws are independent given the importance sample. ``groups="estimands"`` leaves out groups
+    that only checks of the model need; all other draws are the same. ``provenance`` becomes
+    attributes.
 
-    Returns
-    -------
-    tree : DataTree
-        ``posterior``: estimands and parameters of the model, ``location`` and ``spread`` of the
-        field in log odds (in units of the score for the metric "score"), ``family``, an index into
-        the coordinate of ``constant_data``, and ``shape``, further standardised coordinates, those
-        that the family lacks from their prior; from items ``skill`` of every classifier.
-        ``predictions``: scores on fresh items. ``observed_data``, ``posterior_predictive``,
-        ``prior_predictive``: ``score`` of the modelled entries and ``sorted_score``.
-        ``predictive_check``: statistics of replicated boards. ``prior``, ``log_likelihood`` and
-        ``log_prior``, ``sample_stats`` (with weights of the families) and ``constant_data``, with
-        the scores of all entries.
-    found : BoardPosterior
-        The draws themselves.
+    ``posterior`` has the estimands and ``location`` and ``spread`` of the field in log odds (in
+    units of the score for the metric "score"), ``family``, an index into the coordinate of
+    ``constant_data``, and ``shape``, further standardised coordinates, from their prior where the
+    family lacks them; from items ``skill`` of every classifier. ``predictions`` has scores on fresh
+    items; ``observed_data``, ``posterior_predictive`` and ``prior_predictive`` ``score`` of the
+    modelled entries and ``sorted_score``; ``predictive_check`` statistics of replicated boards.
     """
     rng, seed = resolve_seed(random_seed)
     found = board_posterior(data, priors, draws=draws * chains, random_seed=rng, every=False)
@@ -209,7 +192,7 @@ def compare_boards(observed: FloatArray, boards: FloatArray) -> xr.Dataset:
 
 
 def best_first(scores: FloatArray) -> FloatArray:
-    """Scores of boards (..., E) by their place."""
+    """Scores of boards (..., E) in descending order."""
     return np.sort(scores, axis=-1)[..., ::-1]
 
 
@@ -242,7 +225,7 @@ def _log_prior(
 
 
 def _prior(fit: FieldFit, size: int, rng: np.random.Generator) -> dict[str, Any]:
-    """Prior draws of the model's parameters, of the best and of the winner's skill."""
+    """Prior draws of the parameters, of the best and of the winner's skill."""
     rho = fit.priors.correlation.quantile(rng.random(size))
     shift = rng.standard_normal(size) * fit.evidence.wider((size,), rng)
     luck = fit.priors.submission_luck.quantile(rng.random(size)) if fit.evidence.has_luck else None

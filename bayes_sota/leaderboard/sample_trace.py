@@ -1,8 +1,7 @@
-r"""Result of a whole board from any trace of its model, whose shape is one.
+"""Result of a whole board from any trace of its model.
 
-``complete`` gives the estimands of a trace. Skills are drawn under the density that the model of
-the trace observes the scores with, at rho and the shift of each draw; the tables of the scores are
-those of the cell of rho that a draw lies in. ``tests/leaderboard/test_sample_trace.py`` compares
+Skills are drawn under the density with which the model observes the scores, at rho and the shift of
+each draw, with the tables of the node of rho. ``tests/leaderboard/test_sample_trace.py`` compares
 NUTS with the exact route.
 """
 
@@ -61,17 +60,14 @@ def complete(
     Returns
     -------
     xarray.DataTree
-        Groups as in ``estimate_sota``, with the variables of the model: ``posterior`` (with
-        theta_sota, winner_skill, expected_sota, n_above_sota, multiplicity_bias), ``predictions``,
-        ``predictive_check``, ``observed_data``, and of the model ``prior``, ``prior_predictive``,
-        ``posterior_predictive``, ``log_likelihood`` and ``log_prior``.
+        Groups as in ``estimate_sota``, with the variables of the model.
 
     Raises
     ------
     InputError
         A result; a trace of another board, model or prior, without the variables that theta_sota
-        is computed from, or of an extended model that is not given; a model with a density for each
-        entry of a board with unlisted classifiers, whose density it does not say.
+        needs, or of an extended model that is not given; a model with a density for each entry of a
+        board with unlisted classifiers.
 
     Examples
     --------
@@ -122,7 +118,7 @@ def complete(
 
 
 def _notes_on_potentials(model: "pm.Model") -> Iterator[str]:
-    """Note on what the prior groups lack."""
+    """Note on potentials, which the prior groups lack."""
     if own := [one.name for one in model.potentials if one.name not in _OF_MODEL]:
         what = f"the prior groups, log_prior and so psense are without {', '.join(own)}"
         yield f"{what}: PyMC draws no potential"
@@ -139,7 +135,7 @@ def skills_of_trace(
 
 
 def _log_density(model: "pm.Model", posterior: xr.Dataset) -> Callable[[int], FloatArray]:
-    """Log density that a model observes the scores with at a draw, (1, G) or (E, G)."""
+    """Log density with which a model observes the scores at a draw, (1, G) or (E, G)."""
     import pytensor
 
     score = next((v.owner for v in model.observed_RVs if v.name == "score"), None)
@@ -163,7 +159,7 @@ def draw_own_skills(
     """Skills where each draw has a density of its own, or one for each entry.
 
     Log densities are (1, G) or (E, G), per unit of the grid; beyond it they are continued as
-    parabolas, as those of normal edges are. All modelled classifiers are listed.
+    parabolas. All modelled classifiers are listed.
     """
     y, step, first = fit.evidence.y, fit.evidence.step, fit.classifiers[2]
     away = wider_grid(fit.evidence)[0][y.size :] - y[-1]

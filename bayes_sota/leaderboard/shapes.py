@@ -1,20 +1,16 @@
-r"""Families for P(psi), the distribution of board-conditional skill over a field of classifiers.
+"""Families for P(psi), the distribution of board-conditional skill over a field of classifiers.
 
-All scores of one board share the items, and with them one shift. The scores can show the
-distribution of ``psi = theta + rho sd z``, skill on these items; the shift ``z`` itself is not in
-the data (``bayes_sota.leaderboard.posterior``). Real boards are left-skewed: a crowd near
-the top, and a tail of weaker entries. Each family is one such shape, on the log-odds scale:
+Real boards are left-skewed: a crowd near the top, and a tail of weaker entries. Shapes are on the
+log-odds scale of ``psi = theta + rho sd z``, skill on these items:
 
 ==================  ===============================================================
 ``normal``          a crowd with symmetric tails
 ``ex-gaussian``     an upper edge, sharp or soft, and an exponential tail to the left
 ==================  ===============================================================
 
-The formulas use a handful of array functions (``Operations``), so that NumPy and PyTensor evaluate
-the same code. Every width is at least one grid step: a density narrower than the grid that
-integrates it would have no defined mass.
-``tests/leaderboard/test_shapes.py`` compares each density with its integral and, where SciPy has
-it, with SciPy.
+NumPy and PyTensor (``Operations``) evaluate the same formulas. Every width is at least one grid
+step: a narrower density has no defined mass on the grid. ``tests/leaderboard/test_shapes.py``
+compares each density with its integral and, where SciPy has it, with SciPy.
 """
 
 from collections.abc import Callable
@@ -41,11 +37,11 @@ class FieldScale:
     Attributes
     ----------
     location, location_sd : float
-        Normal prior of the field's place.
+        Normal prior of the place.
     log_spread, log_spread_sd : float
-        Normal prior of the logarithm of its width.
+        Normal prior of the logarithm of the width.
     step : float
-        Grid step, the smallest width that the grid resolves.
+        Grid step, the least width.
     """
 
     location: float

@@ -1,7 +1,7 @@
 """Skill, ranks, P(best) and tier of every entry of a leaderboard, as a table.
 
 An entry may be the best, is tied with the best and belongs to tier 1 where its set of ranks holds
-rank 1. Names come from unchecked files: every format shows them as plain text
+rank 1. Names come from untrusted files: every format shows them as plain text
 (``tests/leaderboard/test_summary_entries.py``).
 """
 
@@ -67,7 +67,7 @@ def board_table(
 ) -> Report:
     """Skill, ranks, P(best) and tier of every entry of a leaderboard.
 
-    They come from all scores, or from the answers, which also inform the correlation of classifiers
+    From all scores, or from the answers, which also inform the correlation of classifiers
     (``board_posterior``). The sets of ranks hold for all entries at once (``core.ranks``).
 
     Parameters
@@ -197,8 +197,7 @@ def _separating(
 ) -> dict[str, Any] | None:
     """How many more items would distinguish the first two if their difference stays.
 
-    None where the ranks do so, where the two do not differ, and where there are enough items for
-    the two by themselves, but not for all ranks at once.
+    None where the ranks do so, the two do not differ, or there are enough items for the two alone.
     """
     pair = np.argsort(-data.scores, kind="stable")[:2]
     apart = found.entries.skill[:, pair].astype(float) @ [1, -1]
