@@ -304,7 +304,7 @@ class BoardPriors(FieldPriors):
         theta_sota.
     families : tuple of str
         Shapes of P(psi) to average over, equally likely a priori
-        (``bayes_sota.leaderboard.shapes``).
+        (``bayes_sota.leaderboard.fit``).
     submission_luck : CorrelationPrior
         lambda of ``bayes_sota.maximum.submissions``: how far an entry's own luck decided which of
         its ``submissions`` the board shows. One board barely identifies it: it keeps its prior.
@@ -489,7 +489,7 @@ class Priors:
     correlation : CorrelationPrior, optional
         Correlation of a classifier with the reference.
     families : tuple of str, optional
-        Shapes of P(theta) of a whole board (``bayes_sota.leaderboard.shapes``).
+        Shapes of P(theta) of a whole board (``bayes_sota.leaderboard.fit``).
     submission_luck : CorrelationPrior, optional
         lambda, how far luck chose what a board with ``submissions`` shows (``BoardPriors``).
     """

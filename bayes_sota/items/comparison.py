@@ -9,7 +9,7 @@ that
           = P(X > x_{10}) + \tfrac12 P(X = x_{10}), \quad X \sim Bin(x_{10} + x_{01}, \tfrac12)
 
 the one-sided mid-p value of McNemar's test. A leader was picked because its score was the best,
-and nothing here corrects for it (``leaderboard.entries`` does).
+and nothing here corrects for it (``leaderboard.posterior`` does).
 
 Several methods with one answer per item, items independent: the Dirichlet posterior of the joint
 cells. A prior mass of four items, spread evenly over all :math:`2^m` patterns of answers, makes

@@ -238,7 +238,7 @@ class Evidence:
 
     @cached_property
     def prepared(self) -> Any:
-        """What the law computes once of the distinct scores and the grid."""
+        """Values that the law computes once of the distinct scores and the grid."""
         return self.law.prepared(self.values, self.y)
 
     def at(self, rho: float, luck: float = 0.0) -> Tables:
@@ -292,8 +292,6 @@ class Evidence:
         """Printed scores of entries with psi (D, E), given that they are modelled."""
         error = np.sqrt(self.own(rho, self.entries)) * self.law.errors_at(psi)
         error = np.maximum(error, 1e-12)
-        if not (self.is_cut or self.has_luck):
-            return self.shown(psi + error * self.draw_normal(psi.shape[:1], rng))
         low = np.full(psi.shape, -np.inf)
         if self.is_cut:
             low = ((self.values.min() - self.law.spacing / 2) / self.law.unit - psi) / error

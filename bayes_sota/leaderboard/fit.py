@@ -3,13 +3,27 @@
 On a board of scores rho keeps its prior: the posterior of the other parameters is computed at a few
 equally likely values of rho, and each value keeps its prior weight (an exact cut). ``log_evidence``
 has the evidence of each value. ``tests/leaderboard/test_posterior.py`` has the second route.
+
+Real boards are left-skewed: a crowd near the top, and a tail of weaker entries. Shapes are on the
+log-odds scale of ``psi = theta + rho sd z``, skill on these items:
+
+==================  ===============================================================
+``normal``          a crowd with symmetric tails
+``ex-gaussian``     an upper edge, sharp or soft, and an exponential tail to the left
+==================  ===============================================================
+
+NumPy and PyTensor (``Operations``) evaluate the same formulas. Every width is at least one grid
+step: a narrower density has no defined mass on the grid. ``tests/leaderboard/test_shapes.py``
+compares each density with its integral and, where SciPy has it, with SciPy.
+
 ``fit_shape`` fits one shape, named or one's own, for a PyMC model
 (``tests/leaderboard/test_models.py``).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -25,13 +39,6 @@ from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.evidence import Evidence, Tables, board_evidence
-from bayes_sota.leaderboard.shapes import (
-    FAMILIES,
-    FieldScale,
-    Operations,
-    SkillFamily,
-    operations_of,
-)
 from bayes_sota.maximum.score_laws import entry_values
 
 _POINTS, _EVIDENCE_POINTS = 200, 500  # of an importance sample, for each parameter
@@ -43,6 +50,104 @@ _TINY = 1e-300
 _LEAST_BETA = 1e-250  # of the incomplete beta function, which loses its digits further out
 _SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _AGAIN = 0.01, 2, 4, 2
 _AROUND = 0.7  # standard errors
+_LOG_SQRT_2PI = 0.9189385332046727
+_LEAST_RATIO = 0.02  # an exponential tail shorter than this share of the normal part is none
+
+
+type Operations = Any
+
+
+def operations_of(library: Any, **more: Callable[..., Any]) -> Operations:
+    """The functions of an array library, NumPy's or PyTensor's, and those that it lacks."""
+    return SimpleNamespace(**vars(library), **more)
+
+
+@dataclass(frozen=True)
+class FieldScale:
+    """Prior of the place and the width of a field, in log odds.
+
+    Attributes
+    ----------
+    location, location_sd : float
+        Normal prior of the place.
+    log_spread, log_spread_sd : float
+        Normal prior of the logarithm of the width.
+    step : float
+        Grid step, the least width.
+    """
+
+    location: float
+    location_sd: float
+    log_spread: float
+    log_spread_sd: float
+    step: float
+
+    def place(self, t: Any) -> Any:
+        """Place for a standard normal coordinate."""
+        return self.location + self.location_sd * t
+
+    def width(self, ops: Operations, t: Any) -> Any:
+        """Width for a standard normal coordinate."""
+        return ops.exp(self.log_spread + self.log_spread_sd * t)
+
+    def resolved(self, ops: Operations, width: Any) -> Any:
+        """At least one grid step, smoothly."""
+        return ops.sqrt(width**2 + self.step**2)
+
+
+@dataclass(frozen=True)
+class SkillFamily:
+    """One shape of P(psi).
+
+    Attributes
+    ----------
+    name : str
+    parameters : tuple of str
+        What each coordinate sets; all coordinates are standard normal a priori.
+    log_density : callable
+        ``(ops, scale, coordinates, y) -> log density`` at log odds ``y``; coordinates and ``y``
+        broadcast.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    log_density: Callable[[Operations, FieldScale, tuple[Any, ...], Any], Any]
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates."""
+        return len(self.parameters)
+
+
+def _normal(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> Any:
+    width = scale.resolved(ops, scale.width(ops, t[1]))
+    distance = (y - scale.place(t[0])) / width
+    return -0.5 * distance**2 - ops.log(width) - _LOG_SQRT_2PI
+
+
+def _ex_gaussian(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> Any:
+    """Exponential tail below an upper edge, convolved with a normal.
+
+    The edge lies half a prior standard deviation above the middle of the field.
+    """
+    tail = scale.width(ops, t[1])
+    soft = scale.resolved(ops, tail * ops.exp(-1.2 + t[2]))
+    below = scale.place(t[0]) + 0.5 * scale.location_sd - y
+    tail = ops.maximum(tail, _LEAST_RATIO * soft)
+    ratio = soft / tail
+    log_tail = -below / tail + 0.5 * ratio**2 + ops.log_ndtr(below / soft - ratio)
+    return log_tail - ops.log(tail)
+
+
+FAMILIES: dict[str, SkillFamily] = {
+    family.name: family
+    for family in (
+        SkillFamily("normal", ("place", "width"), _normal),
+        SkillFamily("ex-gaussian", ("edge", "tail", "softness"), _ex_gaussian),
+    )
+}
+
+
 _EXAMPLE = FieldScale(0.0, 1.0, -1.0, 0.5, 0.01)  # for the check of one's own shape
 NUMPY: Operations = operations_of(np, log_ndtr=log_ndtr, betainc=betainc)
 
@@ -172,7 +277,7 @@ class FieldFit(Fit):
     def log_likelihood_sought(self, family: str, points: FloatArray) -> FloatArray:
         """The same at seven of many nodes, (N, 7)."""
         shape, log_unit = self.shape_of(family, points)
-        return self.likelihood_sought(self.join(shape), log_unit)
+        return self.sought[1](self.join(shape), log_unit)
 
     @cached_property
     def likelihood(self) -> "Likelihood":
@@ -180,16 +285,10 @@ class FieldFit(Fit):
         return Likelihood(self.tables, self.copies, self.evidence)
 
     @cached_property
-    def sought(self) -> IntArray:
-        """Nodes at which points are sought; of five by five the four corners too."""
-        return np.unique(np.linspace(0, len(self.tables) - 1, RHO_NODES).round().astype(int))
-
-    @cached_property
-    def likelihood_sought(self) -> "Likelihood":
-        """Likelihood at the nodes that are sought."""
-        if self.sought.size == len(self.tables):
-            return self.likelihood
-        return Likelihood([self.tables[r] for r in self.sought], self.copies, self.evidence)
+    def sought(self) -> "tuple[IntArray, Likelihood]":
+        """Nodes at which points are sought, and their likelihood; of 5 by 5 the corners too."""
+        nodes = np.unique(np.linspace(0, len(self.tables) - 1, RHO_NODES).round().astype(int))
+        return nodes, Likelihood([self.tables[r] for r in nodes], self.copies, self.evidence)
 
     @one_thread()
     def log_likelihood_of_entries(self, parameters: Parameters) -> NDArray[Any]:
@@ -418,7 +517,7 @@ def fit_shape(
     board : Leaderboard
     priors : Priors, optional
     family : str or SkillFamily
-        One of ``bayes_sota.leaderboard.shapes.FAMILIES``, or a shape of one's own, whose first two
+        One of ``bayes_sota.leaderboard.fit.FAMILIES``, or a shape of one's own, whose first two
         parameters are a place and a width; all are standard normal a priori.
     fit : FieldFit, optional
         Fit of the same board and priors; default made here (about a second).

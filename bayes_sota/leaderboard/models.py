@@ -20,8 +20,14 @@ from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.anchors import as_known, loadings_at, residuals, stray_sets
-from bayes_sota.leaderboard.fit import FieldFit, fit_shape, log_count_probability
-from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, operations_of
+from bayes_sota.leaderboard.fit import (
+    FAMILIES,
+    FieldFit,
+    SkillFamily,
+    fit_shape,
+    log_count_probability,
+    operations_of,
+)
 from bayes_sota.leaderboard.skills import draw_fresh
 from bayes_sota.maximum.models import correlation_variable
 
@@ -59,7 +65,7 @@ def build_model(
         With scores.
     priors : Priors, optional
     family : str or SkillFamily
-        Shape of P(psi), one of ``bayes_sota.leaderboard.shapes.FAMILIES`` or one's own.
+        Shape of P(psi), one of ``bayes_sota.leaderboard.fit.FAMILIES`` or one's own.
     fit : FieldFit, optional
         Exact fit of the same board and priors; default made here (about a second).
     observe : bool

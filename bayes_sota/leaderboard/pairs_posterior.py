@@ -24,7 +24,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.anchors import known_skills, shift_given
 from bayes_sota.leaderboard.evidence import Tables
-from bayes_sota.leaderboard.fit import FieldFit, infer_enough
+from bayes_sota.leaderboard.fit import FAMILIES, FieldFit, infer_enough
 from bayes_sota.leaderboard.pairs import (
     Noise,
     Pairs,
@@ -35,7 +35,6 @@ from bayes_sota.leaderboard.pairs import (
     reach_at,
     table_at,
 )
-from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.leaderboard.skills import prior_grid
 from bayes_sota.maximum.score_laws import score_law
 
@@ -227,7 +226,7 @@ class PairFit(FieldFit):
 
     def log_likelihood_sought(self, family: str, points: FloatArray) -> FloatArray:
         """The same at some of the nodes."""
-        return super().log_likelihood_sought(family, points) + self.extra[self.sought]
+        return super().log_likelihood_sought(family, points) + self.extra[self.sought[0]]
 
 
 def _moments(weight: FloatArray, values: FloatArray) -> tuple[Any, Any]:
@@ -369,8 +368,7 @@ def draw_prior(
 def blocks(noise: Noise) -> Iterator[tuple[slice, Noise]]:
     """Some draws at a time, with their noise (D, 1)."""
     for start in range(0, noise.shift.size, _CELL):
-        some = slice(start, start + _CELL)
-        yield some, noise.at((some, None))
+        yield (some := slice(start, start + _CELL)), noise.at((some, None))
 
 
 def reasons_of(fit: PairFit, noise: Noise) -> Iterator[str]:

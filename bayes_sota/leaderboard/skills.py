@@ -45,7 +45,6 @@ _FARTHEST = 6.5  # normal quantiles: beyond, a cumulative sum and its end are th
 _BEYOND, _HIGHER = 60, 4.0  # cells above the grid, and log odds that they reach
 _TINY = 1e-300
 _NODES = 500  # of the grid that covers the prior
-_COARSE = 8  # cells of the grid at a time, to find where the best of many may lie
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,17 +359,12 @@ def _levels(
 
 def _log_cdf_of_best(cdf: FloatArray, copies: FloatArray) -> FloatArray:
     """Log cdf of the best of ``copies`` (K,) classifiers, (N, G), from cdfs (N, K, G)."""
-    kept = cdf[:, copies > 0]
-    whole = np.maximum(kept[:, :, -1:], _TINY)
-
-    def of_cells(cells: slice) -> FloatArray:
-        ratio = np.maximum(kept[:, :, cells] / whole, _TINY)
-        return copies[copies > 0] @ np.log(ratio, out=ratio)
-
-    impossible = of_cells(slice(None, None, _COARSE)).max(axis=0) < -CERTAIN
-    start = _COARSE * max(int(impossible.sum()) - 1, 0)
-    log_cdf = np.full((len(cdf), cdf.shape[2]), -np.inf)
-    log_cdf[:, start:] = of_cells(slice(start, None))
+    most = int(np.argmax(copies))
+    impossible = np.exp(-CERTAIN / max(copies[most], _TINY)) * cdf[:, most, -1:]
+    start = int(np.argmax((cdf[:, most] >= impossible).any(axis=0)))  # of where the best may lie
+    kept, log_cdf = cdf[:, copies > 0], np.full(cdf[:, 0].shape, -np.inf)
+    ratio = kept[:, :, start:] / np.maximum(kept[:, :, -1:], _TINY)
+    log_cdf[:, start:] = copies[copies > 0] @ np.log(np.maximum(ratio, _TINY))
     return log_cdf
 
 

@@ -26,8 +26,13 @@ from bayes_sota.core.types import IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import ABOUT, Outcomes
 from bayes_sota.leaderboard import summary_words as words
-from bayes_sota.leaderboard.entries import MOST_JOINT, Ranks, rank_sets
-from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
+from bayes_sota.leaderboard.posterior import (
+    MOST_JOINT,
+    BoardPosterior,
+    Ranks,
+    board_posterior,
+    rank_sets,
+)
 from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_field
 
 _DRAWS = 4000  # of theta_sota

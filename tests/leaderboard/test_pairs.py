@@ -79,8 +79,8 @@ def test_unusual_share_of_flat_skills_by_hand() -> None:
     """A mixture of normals, and scores that say nothing."""
     pairs = Pairs.of(boards(100), top=0.3)
     noise = Noise(*np.array(noise_of())[:, None, None])
-    _, unusual = draw_alone(pairs, noise.at(np.zeros(500, int)), np.random.default_rng(0))
-    unusual = unusual[0]
+    psi, unusual = draw_alone(pairs, noise.at(np.zeros(500, int)), np.random.default_rng(0))
+    mean, unusual = psi.mean(axis=0), unusual[0]
     x, y = pairs.observed.T
     parts, widths = (0.95, 0.05), (1.0, WIDE)
     each = [
@@ -93,8 +93,7 @@ def test_unusual_share_of_flat_skills_by_hand() -> None:
         for far, own in zip(far_of(pairs), (0.02, 0.01), strict=True)
     )
     np.testing.assert_allclose(unusual, 1 - each[0] / (sum(each) + nothing), rtol=1e-9)
-    rng, usual = np.random.default_rng(1), unusual < 0.1
-    mean = draw_alone(pairs, noise.at(np.zeros(500, int)), rng)[0].mean(axis=0)
+    usual = unusual < 0.1
     np.testing.assert_allclose(mean[usual], (0.8 * (x + 0.003) + 0.2 * y)[usual], atol=0.004)
 
 

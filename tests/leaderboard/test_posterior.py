@@ -169,7 +169,6 @@ def test_replicated_boards_look_like_the_board_unless_the_model_cannot() -> None
     priors = BoardPriors(families=("normal",), correlation=FixedCorrelation(0.0))
     for counts, wrong in ((smooth, False), (clumps, True)):
         fit = fit_field(evidence_of(board_of(counts, 100_000)), priors, np.random.default_rng(0))
-        rng = np.random.default_rng(0)
         boards = fresh_scores(fit, fit.choose(400, rng), rng)
         p = compare_boards(fit.evidence.seen[fit.evidence.entries], boards)["p_value"]
         assert (np.minimum(p, 1 - p).min() < 0.01) == wrong
