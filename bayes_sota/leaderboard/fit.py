@@ -43,7 +43,7 @@ from bayes_sota.maximum.score_laws import entry_values
 
 _POINTS, _EVIDENCE_POINTS = 200, 500  # of an importance sample, for each parameter
 _RESERVED = {"location", "log_spread", "rho", "shift", "score", "spread", "family"}
-RHO_NODES = 7
+RHO_NODES, _EVIDENCE_NODES = 7, 12  # as many nodes as on a spline over rho are all sought
 _STRANGERS = 0.5  # entries of a board that belong to no shape, a priori
 _ENOUGH = 150.0
 _TINY = 1e-300
@@ -287,7 +287,9 @@ class FieldFit(Fit):
     @cached_property
     def sought(self) -> "tuple[IntArray, Likelihood]":
         """Nodes at which points are sought, and their likelihood; of 5 by 5 the corners too."""
-        nodes = np.unique(np.linspace(0, len(self.tables) - 1, RHO_NODES).round().astype(int))
+        last = len(self.tables) - 1
+        count = RHO_NODES if last >= _EVIDENCE_NODES else last + 1
+        nodes = np.linspace(0, last, count).round().astype(int)
         return nodes, Likelihood([self.tables[r] for r in nodes], self.copies, self.evidence)
 
     @one_thread()
