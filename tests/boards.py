@@ -7,10 +7,10 @@ import numpy as np
 from bayes_sota import Leaderboard, Outcomes, Priors
 from bayes_sota.core.priors import board_priors
 from bayes_sota.core.types import FloatArray
-from bayes_sota.leaderboard.entries import EntryDraws, entries_of
 from bayes_sota.leaderboard.evidence import Evidence, board_evidence
 from bayes_sota.leaderboard.fit import FieldFit, Likelihood
 from bayes_sota.leaderboard.from_items import items_evidence
+from bayes_sota.leaderboard.posterior import EntryDraws, entries_of
 from bayes_sota.leaderboard.skills import draw_posterior
 
 

@@ -19,7 +19,7 @@ from bayes_sota.core.types import Seed
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison
 from bayes_sota.items.comparison import MethodComparison
-from bayes_sota.leaderboard.entries import EntryDraws
+from bayes_sota.leaderboard.posterior import EntryDraws
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -64,17 +64,19 @@ def sample_importance(
     rng: np.random.Generator,
     points: int = 700,
     start: WeightedPoints | None = None,
+    sought: LogDensities | None = None,
 ) -> WeightedPoints:
     """Weighted points of the posteriors of standardised parameters.
 
     ``log_target`` maps points (N, d) to log likelihoods (N, R); the standard normal prior is added
     here. ``points`` is the size of the final sample. The search for modes starts at ``start``,
-    points of similar targets; without enough effective ones, at random points too.
+    points of similar targets; without enough effective ones, at random points too. It may use
+    ``sought`` instead, a few targets among which the others lie.
     """
 
-    def log_posterior(t: FloatArray) -> FloatArray:
+    def log_posterior(t: FloatArray, target: LogDensities = sought or log_target) -> FloatArray:
         prior = -0.5 * np.sum(t**2 + np.log(2 * np.pi), axis=1)
-        return log_target(t) + prior[:, None]
+        return target(t) + prior[:, None]
 
     known = np.empty((0, dimension)) if start is None else start.heaviest(_KNOWN)
     if start is None or start.effective_size.min() <= _covering(dimension):
@@ -85,7 +87,7 @@ def sample_importance(
         t, log_proposal = _draw(proposal, min(points, _ROUND_POINTS * dimension), rng)
         proposal = _components(t, log_posterior(t) - log_proposal[:, None])
     t, log_proposal = _draw(proposal, points, rng)
-    return WeightedPoints(t, log_posterior(t) - log_proposal[:, None])
+    return WeightedPoints(t, log_posterior(t, log_target) - log_proposal[:, None])
 
 
 type _Mixture = tuple[FloatArray, FloatArray]  # centres and factors of Student t distributions

@@ -116,6 +116,10 @@ class Fit(ABC):
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
         """Log likelihood (N, R) at points (N, d) of a family."""
 
+    def log_likelihood_sought(self, family: str, points: FloatArray) -> FloatArray:
+        """The same at some of the nodes, among which the others lie."""
+        return self.log_likelihood(family, points)
+
     @property
     def rho(self) -> FloatArray:
         return self.nodes.rho
@@ -194,7 +198,8 @@ def infer[F: Fit](fit: F, rng: np.random.Generator, points: int, start: Fit | No
         for f, family in enumerate(fit.families):
             target, dimension = partial(fit.log_likelihood, family), fit.dimension(family)
             similar = None if start is None else start.points[f]
-            samples.append(sample_importance(target, dimension, rng, points * dimension, similar))
+            known = similar, partial(fit.log_likelihood_sought, family)
+            samples.append(sample_importance(target, dimension, rng, points * dimension, *known))
             advance()
     return replace(fit, points=tuple(samples))
 

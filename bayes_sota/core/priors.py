@@ -282,7 +282,7 @@ class BoardPriors(FieldPriors):
     correlation : CorrelationPrior
         rho, of the leaders, which decide theta_sota.
     families : tuple of str
-        Equally likely shapes of P(psi) to average over (``bayes_sota.leaderboard.shapes``).
+        Equally likely shapes of P(psi) to average over (``bayes_sota.leaderboard.fit``).
     submission_luck : CorrelationPrior
         lambda of ``bayes_sota.maximum.submissions``: how far luck chose the one of an entry's
         ``submissions`` that the board shows. One board barely identifies it.
@@ -445,7 +445,7 @@ class Priors:
     correlation : CorrelationPrior, optional
         rho, the correlation of a classifier with the reference.
     families : tuple of str, optional
-        Shapes of P(theta) of a whole board (``bayes_sota.leaderboard.shapes``).
+        Shapes of P(theta) of a whole board (``bayes_sota.leaderboard.fit``).
     submission_luck : CorrelationPrior, optional
         lambda, how far luck chose what a board with ``submissions`` shows (``BoardPriors``).
     """

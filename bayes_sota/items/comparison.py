@@ -8,7 +8,7 @@ one, the other, none) the share of the first is Beta(x10 + 1, x01 + 1), so that
           = P(X > x_{10}) + \tfrac12 P(X = x_{10}), \quad X \sim Bin(x_{10} + x_{01}, \tfrac12)
 
 the one-sided mid-p value of McNemar's test. Nothing here corrects for picking the leader by its
-score (``leaderboard.entries`` does).
+score (``leaderboard.posterior`` does).
 
 Several methods with one answer per independent item have the Dirichlet posterior of the joint
 cells. A prior mass of four items, spread evenly over all :math:`2^m` patterns of answers, gives

@@ -7,9 +7,9 @@ from .models import start_values as start_values
 from .plots import plot_entries as plot_entries
 from .plots import plot_skills as plot_skills
 from .posterior import board_posterior as board_posterior
+from .sample import complete as complete
 from .sample_estimate import estimate_sota as estimate_sota
 from .sample_pairs import estimate_paired as estimate_paired
-from .sample_trace import complete as complete
 from .specification import ModelSpecification as ModelSpecification
 from .specification import load_model as load_model
 from .specification import model_names as model_names

@@ -1,4 +1,4 @@
-r"""Evidence of a board: its scores against a grid of board-conditional skill.
+r"""Evidence of a board: the law of its scores at a grid of board-conditional skill.
 
 All scores of one board share its items, and with them one shift z. In terms of psi, the skill that
 these items show,
@@ -7,15 +7,10 @@ these items show,
           (1 - \ell_j^2)\, q_j^2\, sd_j^2, \quad \theta_j = \psi_j - \ell_j q_j\, sd_j\, z,
           \quad z \sim N(0, 1)
 
-with the loading :math:`\ell_j`, rho on a board of scores, and the error ratio :math:`q_j`, 1 where
-all entries have the error of the board's law. ``Evidence`` holds the distinct scores of the entries
-that P(psi) is fitted to; ``Evidence.at`` tabulates their probabilities at a value of rho (and of
-the luck of submissions). Three kinds of data become evidence: scores (``board_evidence``), scores
-with errors of their own (the same), and answers or numbers for every item
-(``leaderboard.from_items``).
-
-Scores chosen among several submissions have the law of one submission times the ratio by which
-choosing the best of T changes it (``maximum.submissions``) at the standardised residual.
+with the loading :math:`\ell_j`, which is rho on a board of scores, and the error ratio
+:math:`q_j`, which is 1 where all entries have the error of the board's law. Scores, with common or
+own errors, become evidence here (``board_evidence``), answers in ``leaderboard.from_items``. The
+best of T submissions has the law of one times a ratio (``maximum.submissions``).
 ``tests/leaderboard/test_evidence.py`` compares the laws with simulation.
 """
 
@@ -68,11 +63,11 @@ class Tables:
     score : ndarray, shape (K, G)
         Probability of each distinct score relative to its highest.
     log_scale : ndarray, shape (K,)
-        Logarithm of what a probability was divided by.
+        Logarithm of that highest probability.
     reach : ndarray, shape (L, G), or None
-        Probability of a score in the modelled part for each kind of entry; None if all are in it.
+        Probability that a score of each kind is modelled; None if all are.
     typical : ndarray, shape (G,)
-        The same of a typical entry; 1 if all are in it.
+        The same of a typical entry.
     """
 
     score: FloatArray
@@ -91,7 +86,7 @@ class Evidence:
     law : ScoreLaw
         Law of a score given psi.
     loadings : ResponseCorrelation
-        How far each entry shares the shift, and what relatives share beyond it.
+        Loadings on the shift, and the correlation of relatives beyond it.
     ratio : ndarray, shape (m,)
         Standard error of each score over that of the law.
     entries : ndarray of int, shape (E,)
@@ -99,23 +94,22 @@ class Evidence:
     row : ndarray of int, shape (E,)
         Distinct score of each.
     values, copies : ndarray, shape (K,)
-        Distinct scores in units of the law, and how many entries count there.
+        Distinct scores in units of the law, worst first, and numbers of entries.
     kind, kinds : ndarray of int, shape (K,) and (m,)
-        Kind of each distinct score and of every entry: those of a kind have laws that differ by the
-        score alone.
+        Kind of each distinct score and of each entry; laws within a kind differ by the score alone.
     y : ndarray, shape (G,)
-        Grid, equally spaced log odds (or standardised scores).
+        Equally spaced log odds (or standardised scores).
     numbers : ndarray, shape (L, k), or None
-        Equally likely numbers of submissions of each kind of entry.
+        Equally likely numbers of submissions of each kind.
     freedom : float
-        Degrees of freedom of errors: of few tasks or items shared and own errors are Student's t,
-        though scores are shrunk by the variance that is seen.
+        Degrees of freedom of errors: Student's t with few tasks or items. Scores are shrunk by
+        their observed variance all the same.
     new_ratio : ndarray, shape (m,), optional
-        Standard errors over the law's on as many fresh items; default ``ratio``.
+        ``ratio`` on as many fresh items; default the same.
     answers : ndarray, shape (m,), optional
-        Numbers of answers behind the scores, which are multiples of one over them.
+        Numbers of answers; scores are multiples of one over them.
     adjusted : ndarray, shape (m,), optional
-        Scores without the error that anchors show, where items are known; default ``scores``.
+        Scores without the error that anchors show; default ``scores``.
     explained : float
         Share of the leaders' variance that anchors explain.
     """
@@ -150,7 +144,7 @@ class Evidence:
 
     @cached_property
     def psi(self) -> FloatArray:
-        """Board-conditional skill at the grid, in the units of the scores."""
+        """Board-conditional skill at the grid, in units of the scores, (G,)."""
         return self.law.skill_at(self.y)
 
     @cached_property
@@ -160,12 +154,12 @@ class Evidence:
 
     @property
     def is_cut(self) -> bool:
-        """Whether entries below the modelled part exist, seen or hidden."""
+        """Whether entries below the modelled part exist, listed or not."""
         return self.entries.size < self.scores.size or self.board.is_partial
 
     @property
     def n_below(self) -> float:
-        """Number of entries below the modelled part, seen or hidden."""
+        """Number of entries below the modelled part, listed or not."""
         return max(float(self.scores.size), self.board.typical_tries) - self.entries.size
 
     @property
@@ -177,7 +171,7 @@ class Evidence:
 
     @property
     def has_luck(self) -> bool:
-        """Whether scores were chosen among submissions, so that their luck counts."""
+        """Whether scores were chosen among submissions."""
         return self.numbers is not None
 
     @property
@@ -187,22 +181,22 @@ class Evidence:
 
     @property
     def shares_scores(self) -> bool:
-        """Whether entries may share a score; those with laws of their own never do."""
+        """Whether entries may share a score: none do where each has a law of its own."""
         return self.has_luck or not self.kind.any()
 
     @cached_property
     def factor(self) -> FloatArray | None:
-        """Cholesky factor of the correlation of errors beyond the shift; None if there is none."""
+        """Cholesky factor of the correlation of errors beyond the shift, if any."""
         return self.loadings.factor(self.of_row)
 
     @property
     def error_ratio(self) -> float:
-        """Standard error of a typical modelled score over that of the law."""
+        """Root mean square of the modelled ``ratio``."""
         return float(np.sqrt(np.mean(self.ratio[self.entries] ** 2)))
 
     @cached_property
     def alike(self) -> IntArray:
-        """A number for each entry, the same for those with the same posterior, (m,)."""
+        """Group of entries with the same posterior, (m,)."""
         if not self.shares_scores:
             return np.arange(self.scores.size)
         known = np.zeros(self.scores.size)
@@ -226,7 +220,7 @@ class Evidence:
         return np.clip(self.loadings.relative[entries] * rho, 0, LARGEST_LOADING)
 
     def moved(self, rho: FloatArray, shift: FloatArray, entries: IntArray) -> FloatArray:
-        """By how many standard errors of the law shifts (D,) move entries, (D, k)."""
+        """Standardised shifts (D,) in standard errors of the law, (D, k)."""
         return self.loading(rho[:, None], entries) * self.ratio[entries] * shift[:, None]
 
     def own(self, rho: Any, entries: IntArray) -> FloatArray:
@@ -234,13 +228,12 @@ class Evidence:
         return (1 - self.loading(rho, entries) ** 2) * self.ratio[entries] ** 2
 
     def own_as_printed(self, rho: Any, entries: IntArray) -> FloatArray:
-        """The same with the error of rounding, which no entry shares."""
-        error = self.law.errors_at(self.law.inside(self.seen[entries]))
-        return self.own(rho, entries) + self.law.rounding / error**2
+        """The same with the variance of rounding, which no entry shares."""
+        return self.own(rho, entries) + self.law.rounding_at(self.seen[entries])
 
     @cached_property
     def of_row(self) -> IntArray:
-        """An entry with each distinct score, (K,)."""
+        """An entry of each distinct score, (K,)."""
         return self.entries[np.unique(self.row, return_index=True)[1]]
 
     @cached_property
@@ -249,7 +242,7 @@ class Evidence:
         return self.law.prepared(self.values, self.y)
 
     def at(self, rho: float, luck: float = 0.0) -> Tables:
-        """Probabilities of the scores, and of being in the modelled part."""
+        """Probabilities of the scores, and of being modelled."""
         variance = self.own_as_printed(rho, self.of_row)
         log_p = self.law.log_kernel(self.prepared, variance[:, None])
         if self.numbers is not None:
@@ -267,21 +260,21 @@ class Evidence:
         return Tables(np.exp(log_p - top[:, None]), scale, reach, typical)
 
     def reaches(self, cut: float, variance: FloatArray, luck: float) -> FloatArray:
-        """Probability of at least the value ``cut`` for each kind with these variances, (L, G)."""
+        """Probability of at least the value ``cut``, by kind, (L, G)."""
         reach = self.law.reach(self.psi, cut, variance[:, None])
         return reach if self.numbers is None else self.noise(luck).raised(reach)
 
     def noise(self, luck: float) -> SubmissionNoise:
-        """Law of the noise of each kind; its tables are made once."""
+        """Law of the noise of each kind; cached."""
         assert self.numbers is not None
         return noise_of(tuple(map(tuple, self.numbers.tolist())), luck)
 
     def wider(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
-        """Factors that make Student's t of normal numbers, with the freedom of the errors."""
+        """Factors that turn normal errors into Student's t."""
         return student_factors(self.freedom, shape, rng)
 
     def shown(self, scores: FloatArray) -> FloatArray:
-        """Scores of the modelled entries (D, E) as the board shows them."""
+        """Scores of the modelled entries (D, E) as the board prints them."""
         if self.answers is not None:
             answers = self.answers[self.entries]
             return np.clip(np.round(scores * answers) / answers, 0, 1)
@@ -296,21 +289,27 @@ class Evidence:
     def draw_scores(
         self, psi: FloatArray, rho: float, luck: float, rng: np.random.Generator
     ) -> FloatArray:
-        """Scores of entries with psi (D, E), given that they are modelled, as they are shown."""
+        """Printed scores of entries with psi (D, E), given that they are modelled."""
         error = np.sqrt(self.own(rho, self.entries)) * self.law.errors_at(psi)
         error = np.maximum(error, 1e-12)
         low = np.full(psi.shape, -np.inf)
         if self.is_cut:
             low = ((self.values.min() - self.law.spacing / 2) / self.law.unit - psi) / error
-        if self.numbers is not None:
+        if self.has_luck:
             kind = np.broadcast_to(self.kinds[self.entries], psi.shape)
             return self.shown(psi + error * self.noise(luck).draw_above(low, kind, rng))
-        level = ndtr(-self.draw_normal(psi.shape[:1], rng))
         above = ndtr(-np.minimum(low, _FURTHEST))  # the same quantile: what is shared stays shared
+        level = self.draw_levels(psi.shape[:1], rng)
         return self.shown(psi - error * ndtri(np.maximum(above * level, 1e-307)))
 
+    def draw_levels(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+        """Correlated uniform numbers of the modelled entries, (*shape, E)."""
+        if self.shares_scores:
+            return rng.random((*shape, self.entries.size))
+        return ndtr(self.draw_normal(shape, rng))
+
     def draw_normal(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
-        """Standard normals of the modelled entries, (*shape, E), with what relatives share."""
+        """Correlated standard normals of the modelled entries, (*shape, E)."""
         if self.shares_scores:
             return rng.standard_normal((*shape, self.entries.size))
         z = rng.standard_normal((*shape, self.values.size))  # whatever the order of the entries
@@ -367,10 +366,7 @@ def own_evidence(
     ratio: Any,
     **others: Any,
 ) -> Evidence:
-    """Evidence of entries with a law each; ``values`` (m,) are in its unit.
-
-    The best 200 of the entries that could be modelled are.
-    """
+    """Evidence of entries with a law each, at most the best 200; ``values`` (m,) in its unit."""
     entries = np.flatnonzero(modelled_entries(law, board))
     law = law.fitted_to(values[entries])
     complete = entries.size == values.size and not board.is_partial
@@ -383,18 +379,13 @@ def own_evidence(
 
 
 def modelled_entries(law: ScoreLaw, board: Leaderboard) -> NDArray[np.bool_]:
-    """Entries that the skill distribution is fitted to: the top part of the board.
+    """Entries that the skill distribution is fitted to, (m,): the top part of the board.
 
-    An entry more than four standard errors below the best cannot be the best, and its distance
-    says little about the upper edge: failed and abandoned entries follow other laws. So the model
-    conditions on the entries within four standard errors of the best score, but always on the
-    best ``max(10, 3 sqrt(m))``, the intermediate order statistics that inform an upper tail.
-    Where entries have errors of their own, the four are of an entry's and the best's error, and
-    all with a higher score belong to the model too.
-
-    Returns
-    -------
-    ndarray of bool, shape (m,)
+    An entry more than four standard errors below the best cannot be the best, and failed or
+    abandoned entries follow other laws. The model conditions on entries within four standard errors
+    of the best score, and on at least the best ``max(10, 3 sqrt(m))``, the intermediate order
+    statistics that inform an upper tail. With own errors, the four are of both errors, and every
+    higher score counts.
     """
     scores, ratio = board.scores, board.error_ratios
     least = int(max(_LEAST, np.ceil(_PER_ROOT * np.sqrt(scores.size))))
@@ -413,9 +404,9 @@ def skill_grid(
     complete: bool,
     luck: float = 0.0,
 ) -> FloatArray:
-    """Equally spaced, a sixth of the leaders' least standard error apart, with wide margins.
+    """Equally spaced grid, a sixth of the leaders' least standard error apart, with wide margins.
 
-    ``luck`` is by how many more standard errors the lowest skill may lie below its score.
+    The lowest skill may lie ``luck`` standard errors further below its score.
     """
     places, errors = law.places(values)
     errors = errors * ratio
@@ -430,9 +421,9 @@ def skill_grid(
 def _chosen(
     board: Leaderboard, values: FloatArray, entries: IntArray
 ) -> tuple[FloatArray, IntArray, FloatArray, IntArray, IntArray]:
-    """Numbers and kinds of entries; values and kinds of distinct scores, and rows of entries.
+    """Numbers (L, k) and kinds (m,); values, kinds and rows of distinct scores.
 
-    Entries with as many submissions are of one kind; above 20, numbers close to each other are.
+    Entries with the same number of submissions form a kind; above 20, with similar numbers.
     """
     for closeness, bins in _COARSENESS:
         numbers, kinds = submission_kinds(board.submissions, closeness)
@@ -453,9 +444,9 @@ def submission_kinds(numbers: FloatArray, closeness: float) -> tuple[FloatArray,
 
 
 def _rows(values: FloatArray, kinds: IntArray, bins: int) -> tuple[FloatArray, IntArray, IntArray]:
-    """Value and kind of each row, worst first, then by kind; and row of each entry.
+    """Value and kind of each row, worst first, and row of each entry.
 
-    With bins, scores in one of equally wide bins are one value, their mean; the best stay alone.
+    With ``bins``, scores in equally wide bins become their mean; the best stay alone.
     """
     place = np.unique(values, return_inverse=True)[1].ravel()
     if bins:
@@ -470,7 +461,7 @@ def _rows(values: FloatArray, kinds: IntArray, bins: int) -> tuple[FloatArray, I
 def _loadings_of(
     board: Leaderboard, values: FloatArray, priors: BoardPriors
 ) -> ResponseCorrelation:
-    """Correlation of errors: assumed, but learnt from tasks that are the sample."""
+    """Correlation of errors: assumed, or learnt where tasks are the sample."""
     influence = board.task_influence
     if influence is None:
         return no_correlation(values, priors.correlation)

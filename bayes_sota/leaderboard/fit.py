@@ -1,18 +1,29 @@
-"""Posterior of the shapes' parameters, at each value of rho, by importance sampling.
+"""Posterior of the shapes' parameters at each value of rho, by importance sampling.
 
-The scores have likelihoods on a grid of board-conditional skill (``leaderboard.evidence``). rho
-keeps its prior on a board of scores: the posterior of everything else is computed at each of a few
-equally likely values of rho, and each value keeps its prior weight (a cut, done exactly, because
-the nodes are summed). ``log_evidence`` has the evidence of each value, were rho learnt.
-``tests/leaderboard/test_posterior.py`` has the second route.
+On a board of scores rho keeps its prior: the posterior of the other parameters is computed at a few
+equally likely values of rho, and each value keeps its prior weight (an exact cut). ``log_evidence``
+has the evidence of each value. ``tests/leaderboard/test_posterior.py`` has the second route.
 
-``fit_shape`` is the exact fit of one shape, named or one's own, on which a PyMC model is built
+Real boards are left-skewed: a crowd near the top, and a tail of weaker entries. Shapes are on the
+log-odds scale of ``psi = theta + rho sd z``, skill on these items:
+
+==================  ===============================================================
+``normal``          a crowd with symmetric tails
+``ex-gaussian``     an upper edge, sharp or soft, and an exponential tail to the left
+==================  ===============================================================
+
+NumPy and PyTensor (``Operations``) evaluate the same formulas. Every width is at least one grid
+step: a narrower density has no defined mass on the grid. ``tests/leaderboard/test_shapes.py``
+compares each density with its integral and, where SciPy has it, with SciPy.
+
+``fit_shape`` fits one shape, named or one's own, for a PyMC model
 (``tests/leaderboard/test_models.py``).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -28,24 +39,115 @@ from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.evidence import Evidence, Tables, board_evidence
-from bayes_sota.leaderboard.shapes import (
-    FAMILIES,
-    FieldScale,
-    Operations,
-    SkillFamily,
-    operations_of,
-)
 from bayes_sota.maximum.score_laws import entry_values
 
 _POINTS, _EVIDENCE_POINTS = 200, 500  # of an importance sample, for each parameter
 _RESERVED = {"location", "log_spread", "rho", "shift", "score", "spread", "family"}
-RHO_NODES = 7
+RHO_NODES, _EVIDENCE_NODES = 7, 12  # as many nodes as on a spline over rho are all sought
 _STRANGERS = 0.5  # entries of a board that belong to no shape, a priori
 _ENOUGH = 150.0
 _TINY = 1e-300
 _LEAST_BETA = 1e-250  # of the incomplete beta function, which loses its digits further out
 _SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _AGAIN = 0.01, 2, 4, 2
 _AROUND = 0.7  # standard errors
+_LOG_SQRT_2PI = 0.9189385332046727
+_LEAST_RATIO = 0.02  # an exponential tail shorter than this share of the normal part is none
+
+
+type Operations = Any
+
+
+def operations_of(library: Any, **more: Callable[..., Any]) -> Operations:
+    """The functions of an array library, NumPy's or PyTensor's, and those that it lacks."""
+    return SimpleNamespace(**vars(library), **more)
+
+
+@dataclass(frozen=True)
+class FieldScale:
+    """Prior of the place and the width of a field, in log odds.
+
+    Attributes
+    ----------
+    location, location_sd : float
+        Normal prior of the place.
+    log_spread, log_spread_sd : float
+        Normal prior of the logarithm of the width.
+    step : float
+        Grid step, the least width.
+    """
+
+    location: float
+    location_sd: float
+    log_spread: float
+    log_spread_sd: float
+    step: float
+
+    def place(self, t: Any) -> Any:
+        """Place for a standard normal coordinate."""
+        return self.location + self.location_sd * t
+
+    def width(self, ops: Operations, t: Any) -> Any:
+        """Width for a standard normal coordinate."""
+        return ops.exp(self.log_spread + self.log_spread_sd * t)
+
+    def resolved(self, ops: Operations, width: Any) -> Any:
+        """At least one grid step, smoothly."""
+        return ops.sqrt(width**2 + self.step**2)
+
+
+@dataclass(frozen=True)
+class SkillFamily:
+    """One shape of P(psi).
+
+    Attributes
+    ----------
+    name : str
+    parameters : tuple of str
+        What each coordinate sets; all coordinates are standard normal a priori.
+    log_density : callable
+        ``(ops, scale, coordinates, y) -> log density`` at log odds ``y``; coordinates and ``y``
+        broadcast.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    log_density: Callable[[Operations, FieldScale, tuple[Any, ...], Any], Any]
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates."""
+        return len(self.parameters)
+
+
+def _normal(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> Any:
+    width = scale.resolved(ops, scale.width(ops, t[1]))
+    distance = (y - scale.place(t[0])) / width
+    return -0.5 * distance**2 - ops.log(width) - _LOG_SQRT_2PI
+
+
+def _ex_gaussian(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> Any:
+    """Exponential tail below an upper edge, convolved with a normal.
+
+    The edge lies half a prior standard deviation above the middle of the field.
+    """
+    tail = scale.width(ops, t[1])
+    soft = scale.resolved(ops, tail * ops.exp(-1.2 + t[2]))
+    below = scale.place(t[0]) + 0.5 * scale.location_sd - y
+    tail = ops.maximum(tail, _LEAST_RATIO * soft)
+    ratio = soft / tail
+    log_tail = -below / tail + 0.5 * ratio**2 + ops.log_ndtr(below / soft - ratio)
+    return log_tail - ops.log(tail)
+
+
+FAMILIES: dict[str, SkillFamily] = {
+    family.name: family
+    for family in (
+        SkillFamily("normal", ("place", "width"), _normal),
+        SkillFamily("ex-gaussian", ("edge", "tail", "softness"), _ex_gaussian),
+    )
+}
+
+
 _EXAMPLE = FieldScale(0.0, 1.0, -1.0, 0.5, 0.01)  # for the check of one's own shape
 NUMPY: Operations = operations_of(np, log_ndtr=log_ndtr, betainc=betainc)
 
@@ -59,8 +161,7 @@ class FieldFit(Fit):
     evidence : Evidence
     priors : BoardPriors
     copies : ndarray, shape (K,)
-        Effective number of entries with each distinct score: spikes of identical submissions
-        count as many as the scores around them let expect.
+        Effective number of entries of each distinct score (``effective_copies``).
     shapes : mapping of str to SkillFamily
         The families by name.
     """
@@ -79,21 +180,19 @@ class FieldFit(Fit):
 
     @cached_property
     def outliers(self) -> tuple[float, FloatArray, FloatArray | None]:
-        """The few that belong to no shape: a leader of another kind stays where it is.
+        """Share, density and reach of skills that belong to no shape: half an entry.
 
-        Their skills follow the wide prior of the field's place. Their share is one of the modelled
-        part, at the largest rho: a shape that lies below the cut must still explain the crowd
-        above, however closely scores follow skills.
+        A leader of another kind stays where it is. They follow the wide prior of the field's place.
+        The share is one of the modelled part, at the largest rho: a shape below the cut must still
+        explain the crowd above.
 
         Returns
         -------
         share : float
-            Half an entry of the modelled part.
         profile : ndarray, shape (G,)
-            ``share`` times the density of their skills, given that they are in the modelled part.
+            ``share`` times the density of their skills, given that they are modelled.
         reach : ndarray, shape (G,), or None
-            Probability of a score in the modelled part, times the grid step; None if all is
-            modelled.
+            Probability of being modelled, times the grid step; None if all are.
         """
         evidence, scale = self.evidence, self.scale
         share, z = _STRANGERS / evidence.copies.sum(), evidence.y - scale.location
@@ -124,7 +223,7 @@ class FieldFit(Fit):
 
     @cached_property
     def classifiers(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Classifier behind each modelled entry, (E,); row and first entry of each, (C,) both.
+        """Classifier behind each modelled entry, (E,); row and first entry of each, (C,).
 
         Entries that share a score are divided evenly among as many classifiers as count there.
         """
@@ -138,7 +237,7 @@ class FieldFit(Fit):
         return self.shapes[family].dimension
 
     def density(self, family: str, points: FloatArray) -> FloatArray:
-        """P(psi) at the grid for each point, per unit of y, shape (N, G)."""
+        """P(psi) at the grid for each point, per unit of y, (N, G)."""
         return self.join(self.shape_of(family, points)[0])
 
     def shape_of(
@@ -155,30 +254,43 @@ class FieldFit(Fit):
     def in_units(self, log_density: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Densities (..., G) in a unit, and its logarithm, (...).
 
-        The unit is 1; on a board that is cut the highest density: a shape far below the cut must
-        keep its slope instead of underflowing to a plateau.
+        The unit is 1; on a cut board the highest density, as a shape far below the cut must keep
+        its slope instead of underflowing.
         """
         log_unit = log_density.max(axis=-1) * self.evidence.is_cut
         return np.exp(np.clip(log_density - log_unit[..., None], -700.0, 50.0)), log_unit
 
     def location(self, coordinates: FloatArray) -> FloatArray:
-        """Place of the field at coordinates (D, P): log odds, or in units of the score, (D,)."""
+        """Place of the field at coordinates (D, P), (D,): log odds, or in units of the score."""
         return self.evidence.law.location_at(self.scale.place(coordinates[:, 0]))
 
     def spread(self, coordinates: FloatArray) -> FloatArray:
-        """Width of the field at coordinates (D, P): log odds, or in units of the score, (D,)."""
+        """Width of the field at coordinates (D, P), (D,): log odds, or in units of the score."""
         width, law = self.scale.width(NUMPY, coordinates[:, 1]), self.evidence.law
         return law.location_at(width) - law.location_at(np.zeros(1))
 
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
-        """Log probability of all scores at each point of a family and node of rho, (N, R)."""
+        """Log probability of all scores at points of a family and nodes of rho, (N, R)."""
         shape, log_unit = self.shape_of(family, points)
         return self.likelihood(self.join(shape), log_unit)
+
+    def log_likelihood_sought(self, family: str, points: FloatArray) -> FloatArray:
+        """The same at seven of many nodes, (N, 7)."""
+        shape, log_unit = self.shape_of(family, points)
+        return self.sought[1](self.join(shape), log_unit)
 
     @cached_property
     def likelihood(self) -> "Likelihood":
         """Likelihood of all scores at all nodes."""
         return Likelihood(self.tables, self.copies, self.evidence)
+
+    @cached_property
+    def sought(self) -> "tuple[IntArray, Likelihood]":
+        """Nodes at which points are sought, and their likelihood; of 5 by 5 the corners too."""
+        last = len(self.tables) - 1
+        count = RHO_NODES if last >= _EVIDENCE_NODES else last + 1
+        nodes = np.linspace(0, last, count).round().astype(int)
+        return nodes, Likelihood([self.tables[r] for r in nodes], self.copies, self.evidence)
 
     @one_thread()
     def log_likelihood_of_entries(self, parameters: Parameters) -> NDArray[Any]:
@@ -188,10 +300,8 @@ class FieldFit(Fit):
                   {\int P(\text{modelled} \mid \psi, \rho)\, dP(\psi \mid \phi)}
 
         at the node of rho, with an equal share of the log probability of the number of entries
-        below that part.
-        The weight of an entry is 1; less where several entries stand for one classifier (spikes of
-        equal scores, near-clones). The sum over entries is the log likelihood that the fit was
-        computed from.
+        below. The weight is below 1 where several entries stand for one classifier. The sum over
+        entries is the log likelihood of the fit.
         """
         row = self.evidence.row
         weight = self.copies / np.bincount(row)
@@ -216,9 +326,9 @@ class FieldFit(Fit):
 
     @property
     def prior(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Mean and standard deviation of ``location`` and of ``log_spread``, a priori.
+        """Prior mean and sd of ``location`` and of ``log_spread``, in log odds.
 
-        In log odds; for the metric "score" in its units, with its sign.
+        For the metric "score" in its units, with its sign.
         """
         law, scale, sign = self.evidence.law, self.scale, self.evidence.board.sign
         zero, one, place = law.location_at(np.array([0.0, 1.0, scale.location])).tolist()
@@ -226,12 +336,12 @@ class FieldFit(Fit):
         return (sign * place, (one - zero) * scale.location_sd), of_width
 
     def data_hash(self) -> str:
-        """Digest of the board, and of the priors that a model of one shape has."""
+        """Digest of the board, and of the priors of a model of one shape."""
         return digest_of(self.evidence.board.data_hash(), self.prior, self.priors.correlation)
 
     @property
     def natural_points(self) -> FloatArray:
-        """The points as values of ``parameters``, shape (N, d)."""
+        """The points as values of ``parameters``, (N, d)."""
         points = self.points[0].points
         place = self.evidence.board.sign * self.location(points)
         return np.column_stack([place, np.log(self.spread(points)), points[:, 2:]])
@@ -243,7 +353,7 @@ class FieldFit(Fit):
         return sign * (location - mean) / sd, (log_spread - log_mean) / log_sd, *shape
 
     def log_evidence_at(self, rho: FloatArray) -> FloatArray:
-        """Log evidence at values of rho (k,), from points of their own, (k,)."""
+        """Log evidence at values of rho (k,), from new points, (k,)."""
         nodes = replace(self.nodes, rho=rho, luck=np.zeros(rho.size))
         return infer(replace(self, nodes=nodes), _fixed(), _EVIDENCE_POINTS, self).log_evidence[0]
 
@@ -268,10 +378,9 @@ class Likelihood:
     .. math:: \prod_j \frac{p(x_j \mid \phi)}{R} \cdot \int_0^1 (s R)^n (1 - s R)^k\, ds, \quad
               R = P(\text{modelled} \mid \phi)
 
-    The scores count given that they are in the modelled part, as entries below it may have failed
-    or been abandoned, and follow other laws. How many they are counts as far as it can: an unknown
-    share s of the n + k entries, a priori anything from 0 to 1, is of the field. Without entries
-    below it is the likelihood of all scores, so that nothing jumps where the first falls below.
+    Scores count given that they are modelled, as entries below may have failed and follow other
+    laws. Their number counts as far as it can: an unknown share s of the n + k entries, uniform a
+    priori, is of the field. With k = 0 this is the likelihood of all scores.
     """
 
     def __init__(self, tables: Sequence[Tables], copies: FloatArray, evidence: Evidence) -> None:
@@ -288,25 +397,32 @@ class Likelihood:
     def each(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
         """Log probability of each distinct score given that it is modelled, (N, R, K).
 
-        ``density`` (N, G) is in units of ``exp(log_unit)``, with the share of an entry in the log
-        probability of the number of entries below the modelled part.
+        With its share of the log probability of the number below. ``density`` (N, G) is in units of
+        ``exp(log_unit)``.
         """
-
-        def logs(table: FloatArray) -> FloatArray:
-            integral = np.log(np.maximum(density @ table, _TINY))
-            return integral.reshape((len(density), self.nodes, -1))
-
-        log_p = logs(self.table) + self.log_scale
-        if self.reach is None:
-            return log_p + log_unit[:, None, None]
-        reach = np.minimum(logs(self.typical) + log_unit[:, None, None], 0.0)
-        n = self.copies.sum()
-        counts = log_count_probability(reach, n, self.below) / n
-        return log_p + counts - logs(self.reach)[:, :, self.kind]
+        log_p, counts, reach = self._parts(density, log_unit)
+        counts = counts[..., None] / self.copies.sum()
+        return log_p + self.log_scale + counts - reach[..., self.kind]
 
     def __call__(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
-        """Log probability of all scores, shape (N, R)."""
-        return self.each(density, log_unit) @ self.copies
+        """Log probability of all scores, (N, R)."""
+        log_p, counts, reach = self._parts(density, log_unit)
+        of_kind = np.bincount(self.kind, self.copies, minlength=reach.shape[2])
+        return log_p @ self.copies + self.log_scale @ self.copies + counts - reach @ of_kind
+
+    def _parts(self, density: FloatArray, log_unit: FloatArray) -> tuple[FloatArray, ...]:
+        """Log integrals of scores (N, R, K), of counts (N, R), of reach by kind (N, R, L)."""
+
+        def logs(table: FloatArray) -> FloatArray:
+            integral = np.maximum(density @ table, _TINY)
+            return np.log(integral, out=integral).reshape((len(density), self.nodes, -1))
+
+        n = self.copies.sum()
+        if self.reach is None:
+            return logs(self.table), n * log_unit[:, None], np.zeros((1, 1, self.kind.max() + 1))
+        reach = np.minimum(logs(self.typical)[:, :, 0] + log_unit[:, None], 0.0)
+        counts = log_count_probability(reach, n, self.below)
+        return logs(self.table), counts, logs(self.reach)
 
 
 def log_count_probability(log_reach: Any, n: float, k: float, ops: Operations = NUMPY) -> Any:
@@ -332,7 +448,7 @@ def log_count_probability(log_reach: Any, n: float, k: float, ops: Operations = 
 def fit_field(
     evidence: Evidence, priors: BoardPriors, rng: np.random.Generator, *, points: int = 200
 ) -> FieldFit:
-    """Fit every family of the prior, with ``points`` per family for each of its parameters."""
+    """Fit every family of the prior, with ``points`` for each of its parameters."""
     luck = priors.submission_luck if evidence.has_luck else NO_LUCK
     nodes = Nodes.of(priors.correlation, luck, RHO_NODES)
     copies = effective_copies(evidence) if evidence.shares_scores else evidence.copies
@@ -341,7 +457,7 @@ def fit_field(
 
 
 def infer_enough[F: FieldFit](empty: F, rng: np.random.Generator, points: int) -> F:
-    """The fit with weighted points; once or twice more where too few are effective."""
+    """The fit with weighted points; sampled again, once or twice, where too few are effective."""
     fit = infer(empty, rng, points)
     for _ in range(_AGAIN):
         if fit.effective_size >= _ENOUGH:
@@ -354,10 +470,9 @@ def infer_enough[F: FieldFit](empty: F, rng: np.random.Generator, points: int) -
 def effective_copies(evidence: Evidence) -> FloatArray:
     """Entries of each distinct score that count as separate classifiers, (K,).
 
-    Where more entries share a score than the scores around it explain (Poisson, 1 % over all scores
-    together), they share a notebook. They then count as the number of entries that a possible score
-    has on average within 0.7 standard errors. That takes a few rounds, as a spike is at first one
-    of its own neighbours.
+    Where more entries share a score than the scores around it explain (Poisson, 1 % over all
+    scores), they share a notebook. They count as the average number per possible score within 0.7
+    standard errors; a few rounds, as a spike is at first its own neighbour.
     """
     law, values = evidence.law, entry_values(evidence.board)
     distinct, copies = np.unique(values, return_counts=True)
@@ -397,21 +512,17 @@ def fit_shape(
     family: str | SkillFamily = "ex-gaussian",
     fit: FieldFit | None = None,
 ) -> FieldFit:
-    """Fit one shape of P(psi) to all scores of a board.
-
-    The tensors of ``bayes_sota.leaderboard.models`` take it: it has the grid, the tables of the
-    scores, merged spikes, starting values and the evidence at each value of rho.
+    """Fit one shape of P(psi) to all scores of a board, for ``bayes_sota.leaderboard.models``.
 
     Parameters
     ----------
     board : Leaderboard
-        With scores.
     priors : Priors, optional
     family : str or SkillFamily
-        One of ``bayes_sota.leaderboard.shapes.FAMILIES``, or a shape of one's own; its first two
-        parameters are a place and a width, all are standard normal a priori.
+        One of ``bayes_sota.leaderboard.fit.FAMILIES``, or a shape of one's own, whose first two
+        parameters are a place and a width; all are standard normal a priori.
     fit : FieldFit, optional
-        Fit of the same board and priors; made here where it is absent (about a second).
+        Fit of the same board and priors; default made here (about a second).
 
     Returns
     -------

@@ -1,14 +1,10 @@
 r"""Evidence of answers, or of numbers, that classifiers got for every item.
 
-The model of ``leaderboard.evidence`` with the dependence taken from the items. The loading
-:math:`\ell_j` is learnt (``items.correlation``), the shift is not: no number of classifiers can
-show whether the items were easy, so an interval keeps rho times the width of a single score's. Each
-score that is not an accuracy has the law of its metric (``score_laws``), widened or narrowed to the
-standard error that its own items show.
-
-``tests/leaderboard/test_from_items.py`` compares with linear algebra, with the exact paired
-comparison, and with the truth of real response matrices and of simulated scores; what was measured
-is in docs/measured/responses.md and docs/measured/calibration.md.
+The model of ``leaderboard.evidence`` with the loading :math:`\ell_j` learnt from the items
+(``items.correlation``). The shift is not learnt: classifiers cannot show whether the items were
+easy. A score that is not an accuracy has the law of its metric, scaled to the standard error that
+its own items show. ``tests/leaderboard/test_from_items.py`` compares with linear algebra, the exact
+paired comparison and real responses; see docs/measured/responses.md.
 """
 
 from collections.abc import Iterator
@@ -44,9 +40,9 @@ _MANY_TASKS = 9  # of all that were there when skills on new tasks were measured
 
 
 def items_evidence(data: Outcomes) -> Evidence:
-    """Evidence of answers or numbers; missing ones are taken to be missing at random.
+    """Evidence of answers or numbers, missing at random where missing.
 
-    Answers in clusters widen every error by the design effect of the leaders' scores.
+    Clusters widen every error by the design effect of the leaders' scores.
 
     Raises
     ------
@@ -73,7 +69,7 @@ def _given_anchors(
     ratio: FloatArray,
     **others: Any,
 ) -> Evidence:
-    """Evidence of scores, without the errors that anchors show, if there are any."""
+    """Evidence of scores, without the errors that anchors show."""
     law, scores = score_law(board), data.scores
     if data.anchors is not None:
         moved, left, influence = pull_of_items(data, law, correlation.leaders)
@@ -91,8 +87,8 @@ def correlation_of(
 ) -> ResponseCorrelation:
     """Correlation of the errors of the classifiers; none with new runs.
 
-    ``influence`` is that of items, clusters or tasks which anchors leave unexplained; ``known``
-    classifiers have hardly any such error left, so they do not show what the leaders share.
+    ``influence`` is what anchors leave of that of items, clusters or tasks; ``known`` classifiers
+    have hardly any such error left, so they do not show what the leaders share.
     """
     if data.new == "runs":
         return no_correlation(data.scores)
@@ -104,7 +100,7 @@ def correlation_of(
 
 
 def _of_answers(data: Outcomes, correlation: ResponseCorrelation) -> Evidence:
-    """Evidence of answers; the law has as many items as the typical answers are worth."""
+    """Evidence of answers; the law has the median effective number of items."""
     freedom = np.inf
     if data.new == "tasks":
         freedom = data.average.freedom
@@ -126,15 +122,14 @@ def _of_answers(data: Outcomes, correlation: ResponseCorrelation) -> Evidence:
 
 
 def _ratios(data: Outcomes, law: ScoreLaw) -> FloatArray:
-    """Standard errors that the items show over those of the law, drawn together, (m,).
+    """Standard errors that the items show over those of the law, shrunk, (m,).
 
-    An error comes from the same items as its score: a lucky classifier near an AUC of 1 shows a
-    small one, at 1 none. So the logarithm of each ratio is shrunk towards their mean by the share
-    of its own noise, ``1 / 4k`` with k items that carry its variance. For AUCs, whose law says what
-    an error should be, the mean, whose noise the classifiers share, is shrunk towards 0 with a
-    prior standard deviation of a quarter. Its error is taken as ``1 / k``: near 1 DeLong's error is
-    also too small on average (median ratio .64 for 15 of 300 positive and an AUC of .97). For other
-    scores the law has the error of the best, which says nothing about the others'.
+    Error and score come from the same items: a lucky classifier near an AUC of 1 shows a small
+    error. So the logarithm of each ratio is shrunk towards their mean by the share of its own
+    noise, ``1 / 4k`` with k items that carry its variance. For AUCs, whose law says what an error
+    should be, the mean is shrunk towards 0 with a prior sd of a quarter; its error is taken as ``1
+    / k``, as DeLong's error is too small near 1 (median ratio .64 for 15 of 300 positive and an AUC
+    of .97).
     """
     scores, of_score = data.scores, carrying(data.average.influence)
     if isinstance(law, AucScoreLaw):
@@ -191,7 +186,7 @@ def reasons_of_items(data: Outcomes, evidence: Evidence) -> Iterator[str]:
 
 
 def notes_of_items(data: Outcomes, evidence: Evidence) -> Iterator[str]:
-    """Notes on what was left out of the fit, on clusters, and on near-clones."""
+    """Notes on the fit, on clusters, and on near-clones."""
     if data.has_missing:
         yield "answers are missing; taken to be missing at random"
     yield from data.notes

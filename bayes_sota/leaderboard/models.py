@@ -1,12 +1,10 @@
-r"""Model of a whole board as a plain ``pm.Model``, to sample and to extend.
+"""Model of a whole board as a plain ``pm.Model``, to sample and to extend.
 
-The skills are summed out on the grid of ``bayes_sota.leaderboard.fit``, with the tables, shapes,
-outliers and merged spikes of the exact route. Probabilities of scores are tabulated at equally
-spaced values of ``sqrt(1 - rho^2)``; between two of them their logarithms are interpolated
-linearly, for accuracies, AUCs and scores with a standard error alike. A polynomial would overshoot
-where a shape explains no score. Likelihood and evidence are interpolated on the same cells, so that
-their errors cancel. ``tests/leaderboard/test_models.py`` compares the log density with the exact
-one for every shape.
+The skills are summed out on the grid of ``bayes_sota.leaderboard.fit``. Log probabilities of scores
+are tabulated at equally spaced values of ``sqrt(1 - rho^2)`` and interpolated linearly, as a
+polynomial would overshoot where a shape explains no score. Likelihood and evidence are interpolated
+on the same cells, so their errors cancel. ``tests/leaderboard/test_models.py`` compares the log
+density with the exact one for every shape.
 """
 
 from typing import Any
@@ -22,8 +20,14 @@ from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.anchors import as_known, loadings_at, residuals, stray_sets
-from bayes_sota.leaderboard.fit import FieldFit, fit_shape, log_count_probability
-from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, operations_of
+from bayes_sota.leaderboard.fit import (
+    FAMILIES,
+    FieldFit,
+    SkillFamily,
+    fit_shape,
+    log_count_probability,
+    operations_of,
+)
 from bayes_sota.leaderboard.skills import draw_fresh
 from bayes_sota.maximum.models import correlation_variable
 
@@ -50,11 +54,10 @@ def build_model(
         z \sim N(0, 1), \quad p(x_j \mid \phi, \rho) = \frac{\sum_g P(y_g \mid \phi)\,
         K_g(x_j, \rho)}{\sum_g P(y_g \mid \phi)\, R_g(\rho)}
 
-    with ``K`` the law of a score (``bayes_sota.maximum.score_laws``) and ``R`` the probability
-    that a score is in the modelled top part; how many entries lie below it counts as in the exact
-    fit (``bayes_sota.leaderboard.fit.log_count_probability``). One board shows neither the shift
-    ``z`` nor, reliably, rho: both keep their priors, rho by a potential, minus the log evidence at
-    rho.
+    with ``K`` the law of a score (``bayes_sota.maximum.score_laws``) and ``R`` the probability of
+    the modelled top part; the number of entries below it counts as in the exact fit
+    (``bayes_sota.leaderboard.fit.log_count_probability``). One board shows neither the shift ``z``
+    nor, reliably, rho: both keep their priors, rho by a potential, minus the log evidence at rho.
 
     Parameters
     ----------
@@ -62,24 +65,23 @@ def build_model(
         With scores.
     priors : Priors, optional
     family : str or SkillFamily
-        Shape of P(psi), one of ``bayes_sota.leaderboard.shapes.FAMILIES`` or one's own.
+        Shape of P(psi), one of ``bayes_sota.leaderboard.fit.FAMILIES`` or one's own.
     fit : FieldFit, optional
-        Exact fit of the same board and priors; made here where it is absent (about a second).
+        Exact fit of the same board and priors; default made here (about a second).
     observe : bool
-        Whether the scores are observed. Without, ``observe_scores`` in the ``with`` block observes
-        them under another density, such as one with a covariate of entries; rho should then be
-        fixed by its prior, because there is no potential that keeps it.
+        Whether the scores are observed. If not, ``observe_scores`` in the ``with`` block observes
+        them under another density, such as one with a covariate; fix rho by its prior then, because
+        no potential keeps it.
 
     Returns
     -------
     pm.Model
-        Free ``location`` and ``log_spread`` (log odds; for the metric "score" its units),
-        one standard normal variable for each further parameter of the shape, ``rho`` and
-        ``shift``; deterministic ``spread``; observed ``score`` (classifier: entries of the modelled
-        part), whose draws are fresh boards with as many entries. ``family`` says which shape it is,
-        -1 for one's own. Where rho is known it is deterministic.
-        With anchors (``bs.with_known``) observed ``anchor_residual`` (anchor): score less known
-        skill, in standard errors, each of which may be one of another population.
+        Free ``location`` and ``log_spread`` (log odds; for the metric "score" its units), a
+        standard normal variable for each further parameter of the shape, ``rho`` (deterministic if
+        known) and ``shift``; deterministic ``spread``; observed ``score`` (classifier: modelled
+        entries), whose draws are fresh boards. ``family`` is the index of the shape, -1 for one's
+        own. With anchors (``bs.with_known``) observed ``anchor_residual`` (anchor): score minus
+        known skill, in standard errors, each of which may be one of another population.
 
     Raises
     ------
@@ -87,12 +89,9 @@ def build_model(
         Unknown family; only the maximum known; entries with several submissions or own errors,
         which the exact route takes.
 
-    Notes
-    -----
-    Where a shape explains no entry its posterior is flat, and a chain stays there: start chains at
-    ``start_values``. Draws of ``score`` lie within the grid of the
-    fit, five standard errors beyond the best score: prior fields above it are cut there
-    (``complete`` simulates the prior on a wide grid).
+    Notes ----- Where a shape explains no entry its posterior is flat, and a chain stays there:
+    start chains at ``start_values``. Draws of ``score`` lie within the grid of the fit, five
+    standard errors beyond the best score (``complete`` simulates the prior on a wide grid).
 
     Examples
     --------
@@ -100,8 +99,6 @@ def build_model(
     >>> model = build_model(board)
     >>> [v.name for v in model.free_RVs]
     ['location', 'log_spread', 'softness', 'rho', 'shift']
-    >>> model.named_vars_to_dims["score"]
-    ('classifier',)
     """
     shape_fit = fit_shape(board, priors, family=family, fit=fit)
     shape, prior = shape_fit.shape, shape_fit.priors.correlation
@@ -213,17 +210,17 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
     .. math:: c_j \Big[\log \sum_g P(y_g)\, K_g(x_j, \rho) - \log \sum_g P(y_g)\, R_g(\rho)\Big]
 
     and, where all entries have one field, an equal share of the log probability of the number of
-    entries below the modelled part. ``c`` is below 1 where a spike of equal scores is taken for
-    fewer classifiers. A few outliers that follow the prior of the place are part of P.
+    entries below the modelled part. ``c`` is below 1 where entries with equal scores count as fewer
+    classifiers. P includes a few outliers that follow the prior of the place.
 
-    Fields that differ by a covariate make this a truncated regression: the covariates of hidden
-    entries would have to be known for their number to count. What single entries have beyond their
-    covariates belongs into the spread, not into places of their own.
+    Fields that differ by a covariate make this a truncated regression: hidden entries, whose
+    covariates are unknown, do not count. Deviations of single entries belong into the spread, not
+    into places of their own.
 
     Parameters
     ----------
     fit : FieldFit
-        From ``fit_shape``, for its grid, tables and spikes.
+        From ``fit_shape``.
     log_density : tensor, shape (G,) or (n, G)
         From ``field_log_density``: of the field, or of the field of each entry.
     rho : tensor, shape ()
@@ -270,10 +267,7 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
 
 
 def _own_errors(fit: FieldFit) -> FloatArray:
-    """Equally spaced values of ``sqrt(1 - rho^2)`` where the likelihood is tabulated, (R,).
-
-    More where many entries are modelled, fewer where tables would be too large.
-    """
+    """Equally spaced values of ``sqrt(1 - rho^2)`` where the likelihood is tabulated, (R,)."""
     rho, evidence = fit.priors.correlation, fit.evidence
     if rho.is_fixed:
         return np.sqrt(1 - rho.quantile([0.5]) ** 2)
@@ -355,7 +349,7 @@ def observe_scores(
 
 
 def _log_evidence(fit: FieldFit, rho: Any) -> Any:
-    """Log evidence of the shape, smooth in rho: exact at few nodes, a spline between."""
+    """Log evidence of the shape: exact at few nodes, a spline between."""
     nodes = _own_errors(fit)
     few = np.linspace(nodes[0], nodes[-1], min(nodes.size, _EVIDENCE_NODES))
     exact = fit.log_evidence_at(np.sqrt(1 - few**2))
@@ -364,7 +358,7 @@ def _log_evidence(fit: FieldFit, rho: Any) -> Any:
 
 
 def _log_ndtr(x: Any) -> Any:
-    """Logarithm of the standard normal cdf; value and gradient finite on both sides."""
+    """Logarithm of the standard normal cdf, with a finite gradient on both sides."""
     low, high, root = pt.minimum(x, -1.0), pt.maximum(x, -1.0), np.sqrt(0.5)
     below = pt.log(0.5 * pt.erfcx(-low * root)) - 0.5 * low**2
     return pt.switch(pt.lt(x, -1.0), below, pt.log1p(-0.5 * pt.erfc(high * root)))

@@ -8,12 +8,12 @@ else the score itself) team j has
           \theta_j = \psi_j - \rho s_2 z_2
 
 with psi the skill on the items of the *private* board and delta the difference of both shifts and
-of the populations. A residual is usual, or five times as wide, or says nothing (a failed run): both
-scores are a mixture of six normals (``Pairs.parts``). The best of T submissions has the mean and
-variance of ``maximum.submissions``; the skill may rise with the expected luck ``e_T``, since able
-teams submit often: ``psi = u + slope (e_T - typical e_T)``. At a few nodes of the noise
-(``pairs_posterior``) there are tables of every team's scores over u, as on one board. Teams count
-whose *mean* of both scores reaches a cut. ``tests/leaderboard/test_pairs.py`` has second routes.
+populations. A residual is usual, five times as wide, or says nothing (a failed run): both scores
+are a mixture of six normals (``Pairs.parts``). The best of T submissions has the mean and variance
+of ``maximum.submissions``; as able teams submit often, ``psi = u + slope (e_T - typical e_T)`` with
+the expected luck ``e_T``. Every team's scores are tabulated over u at nodes of the noise
+(``pairs_posterior``). Teams count whose *mean* of both scores reaches a cut.
+``tests/leaderboard/test_pairs.py`` has second routes.
 """
 
 from dataclasses import dataclass, replace
@@ -46,7 +46,7 @@ class Noise(NamedTuple):
     public_sd, private_sd
         Standard deviations ``s sqrt(1 - rho^2)`` of usual residuals.
     rho, luck
-        NaN at nodes where it is not learnt; lambda.
+        NaN at nodes where rho is not learnt; lambda.
     shift, outliers
         delta, and the probability of a wide residual.
     """
@@ -111,8 +111,8 @@ class Pairs:
     def of(cls, boards: PairedBoards, priors: Any = None, top: float | None = None) -> "Pairs":
         """Teams among the best ``top`` of either board, never fewer than 30 places.
 
-        By default one half, at most 1,500 places. Teams with the same two scores count once, as the
-        first of them, but not for accuracies: few counts make equal ones by chance.
+        Default: one half, at most 1,500 places. Teams with the same two scores count once, except
+        for accuracies: few counts make equal ones by chance.
         """
         both, m = coordinates(boards), boards.n_entries
         top = min(_TOP, _MOST_PLACES / m) if top is None else top
@@ -141,7 +141,7 @@ class Pairs:
         return cls(boards, own, kept, both[kept], middle, cut, *counts, numbers, kind)
 
     def on_grid(self, noise: Noise) -> "Pairs":
-        """With the law of the mean of both scores, and a grid of u on its scale."""
+        """The same with the law of the mean of both scores, and a grid of u."""
         own, counts = noise.public_sd * noise.private_sd / noise.difference_sd, self.n_counted
         typical, level = float(np.median(own)), self.to_score(self.level[:counts])
         highest = np.maximum(level, self.to_score(self.observed[:counts, 0] + self.middle))
@@ -187,7 +187,7 @@ class Pairs:
         return u if self.boards.n_test is None else np.sin(np.clip(u, 0, np.pi / 2)) ** 2
 
     def printed(self, u: FloatArray) -> FloatArray:
-        """Scores that have the coordinates ``u``, (..., 2 boards): accuracies are whole counts."""
+        """Scores with the coordinates ``u``, (..., 2 boards): accuracies are whole counts."""
         if self.boards.n_test is None:
             return u
         n = np.array(self.boards.n_test)
@@ -195,7 +195,7 @@ class Pairs:
 
     @property
     def errors(self) -> Any:
-        """Standard errors of a score on each board in the coordinate, where they are known."""
+        """Known standard errors of a score on each board, in the coordinate."""
         n = self.boards.n_test
         return self.boards.standard_errors if n is None else 0.5 / np.sqrt(n)
 
@@ -227,7 +227,7 @@ class Pairs:
     def maxima(self) -> FloatArray:
         """Mean ``e_T`` and variance of the largest of T standard normals of each kind, (3, L).
 
-        And how far ``e_T`` is above that of the typical team.
+        The third row is ``e_T`` minus that of the typical team.
         """
         z = np.linspace(-10, 10, 4001)
         cdf = np.exp(self.numbers[:, :, None] * log_ndtr(z)).mean(axis=1)
@@ -237,7 +237,7 @@ class Pairs:
 
     @cached_property
     def trend(self) -> float:
-        """Slope of the mean of both scores on ``e_T``, by a model of normals above the cut."""
+        """Slope of the mean of both scores on ``e_T``, in a normal model truncated at the cut."""
         from scipy.optimize import minimize  # slow to import
 
         count = self.n_counted
@@ -257,7 +257,7 @@ class Pairs:
         return (self.trend - noise.luck * noise.public_sd / 2) if self.has_luck else noise.luck
 
     def expected(self, noise: Noise, kind: IntArray) -> tuple[FloatArray, FloatArray]:
-        """By how much public and private scores of teams of these kinds exceed u on average."""
+        """Mean public and private scores of teams of these kinds, minus u."""
         mean, _, excess = self.maxima[:, kind]
         more = self.slope(noise) * excess
         return more + noise.luck * noise.public_sd * mean - noise.shift, more
@@ -265,20 +265,22 @@ class Pairs:
     def parts(self, noise: Noise, kind: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Probability of each part of the mixture, and both variances of the residuals in it.
 
-        For one node or draw, shapes (6,), (6, k) and (6, 1); usual residuals come first.
+        Usual residuals come first. Of one node (6,), (6, k) and (6, k); of draws, whose noise is
+        (D, 1), (6, D, 1), (6, D, k) and (6, D, k).
         """
         far = (np.maximum(np.ptp(self.observed, axis=0), 6 * self.base_sd) / 2) ** 2
         wide, known = np.asarray(noise.outliers), 1 - 2 * FLAT
         one, both, flat = known * wide * (1 - wide), known * wide**2, FLAT + 0 * wide
         weight = np.stack([known * (1 - wide) ** 2, one, one, both, flat, flat])
         own = noise.public_sd**2 * (1 - noise.luck**2 * (1 - self.maxima[1, kind]))
-        public = np.outer([1, WIDE**2, 1, WIDE**2, 0, 1], own)
-        private = noise.private_sd**2 * np.array([[1], [1], [WIDE**2], [WIDE**2], [1], [0]])
+        public = np.multiply.outer([1, WIDE**2, 1, WIDE**2, 0, 1], own)
+        usual = np.broadcast_to(noise.private_sd**2, own.shape)
+        private = np.multiply.outer([1, 1, WIDE**2, WIDE**2, 1, 0], usual)
         public[4], private[5] = far
         return weight, public, private
 
     def differences(self, noise: Noise) -> FloatArray:
-        """Differences of the pairs that count, minus all of their expectation but delta.
+        """Differences of the counted pairs minus their expectation but for delta, (n_counted,).
 
         Errors of unequal size make them correlate with the means of both scores, by ``(v_2 - v_1) /
         2``; above a cut they are larger by this times the hazard of the means there.
@@ -310,13 +312,13 @@ def normal_density(away: FloatArray, variance: FloatArray) -> FloatArray:
 
 
 def table_at(pairs: Pairs, noise: Noise) -> Tables:
-    """Density of the scores of pairs that count at the grid, and of reaching the cut, at a node."""
+    """Density of the counted pairs' scores at the grid, and of reaching the cut, at a node."""
     kind, u = pairs.kind[: pairs.n_counted], pairs.of_grid(pairs.y)
     means = np.stack(pairs.expected(noise, kind), axis=1)
     x, y = ((pairs.observed[: kind.size] - means).T[:, :, None] - u) ** 2
     density = np.zeros(x.shape)
     for weight, first, second in zip(*pairs.parts(noise, kind), strict=True):
-        fall = x / first[:, None] + y / second
+        fall = x / first[:, None] + y / second[:, None]
         density += (weight / (2 * np.pi * np.sqrt(first * second)))[:, None] * np.exp(-0.5 * fall)
     density = np.maximum(density, _TINY)
     top, reach = density.max(axis=1), reach_at(pairs, noise, u)
@@ -325,60 +327,57 @@ def table_at(pairs: Pairs, noise: Noise) -> Tables:
 
 
 def reach_at(pairs: Pairs, noise: Noise, u: FloatArray) -> FloatArray:
-    """Probability that the mean of both scores reaches the cut, by kind at one node, (L, G)."""
+    """Probability that the mean of both scores reaches the cut, by kind, (..., L, G)."""
     kinds = np.arange(len(pairs.numbers))
     public, private = pairs.expected(noise, kinds)
     lowest = pairs.cut - (public + private + pairs.middle) / 2
     weight, first, second = pairs.parts(noise, kinds)
-    sd = np.sqrt(first + second)[:, :, None] / 2
-    return np.tensordot(weight, ndtr((u - lowest[:, None]) / sd), 1)
+    away, sd = u - lowest[..., None], np.sqrt(first + second)[..., None] / 2
+    return sum(w[..., None] * ndtr(away / one) for w, one in zip(weight, sd, strict=True))
 
 
 def draw_alone(
     pairs: Pairs, noise: Noise, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Psi of each pair by its own scores alone, flat a priori, and the chance of unusual residuals.
-
-    For one draw of the noise, (k,) both.
-    """
+    """Psi of each pair by its scores, flat a priori, and P(unusual residuals), (D, k)."""
     public, private = pairs.expected(noise, pairs.kind)
     x, y = pairs.observed[:, 0] - public, pairs.observed[:, 1] - private
     weight, first, second = pairs.parts(noise, pairs.kind)
     fall = 0.5 * (y - x) ** 2 / (first + second)  # relative: far away all densities are 0
-    weight = weight[:, None] * np.exp(fall.min(axis=0) - fall) / np.sqrt(first + second)
+    weight = weight * np.exp(fall.min(axis=0) - fall) / np.sqrt(first + second)
     v1, v2 = _one_part(weight, first, second, rng)
     own_sd = np.sqrt(v1 * v2 / (v1 + v2))
-    u = (v2 * x + v1 * y) / (v1 + v2) + own_sd * rng.standard_normal(x.size)
+    u = (v2 * x + v1 * y) / (v1 + v2) + own_sd * rng.standard_normal(x.shape)
     return u + private, 1 - weight[0] / weight.sum(axis=0)
 
 
 def draw_scores(
     pairs: Pairs, noise: Noise, psi: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
-    """Both scores of pairs of skill psi (k,), (k, 2), of which those that count reach the cut."""
+    """Both scores of pairs with psi (D, k), (D, k, 2); those that count reach the cut."""
     lowest = np.where(np.arange(pairs.kind.size) < pairs.n_counted, pairs.cut, -np.inf)
     public, private = pairs.expected(noise, pairs.kind)
-    mean = np.stack([psi + public - private, psi], axis=1)
+    mean = np.stack([psi + public - private, psi], axis=-1)
     weight, first, second = pairs.parts(noise, pairs.kind)
-    low = 2 * lowest - pairs.middle - mean.sum(axis=1)
+    low = 2 * lowest - pairs.middle - mean.sum(axis=-1)
     reach = np.maximum(ndtr(-low / np.sqrt(first + second)), _TINY)
-    v1, v2 = _one_part(weight[:, None] * reach, first, second, rng)
+    v1, v2 = _one_part(weight * reach, first, second, rng)
     total = np.sqrt(v1 + v2)
     reach = np.maximum(ndtr(-low / total), _TINY)
-    both = -total * ndtri(reach * (1 - rng.random(low.size)))  # sum of the errors
-    error = (v1 * both + np.sqrt(v1 * v2) * rng.standard_normal(low.size) * total) / total**2
-    return mean + np.stack([error, both - error], axis=1)
+    both = -total * ndtri(reach * (1 - rng.random(low.shape)))  # sum of the errors
+    error = (v1 * both + np.sqrt(v1 * v2) * rng.standard_normal(low.shape) * total) / total**2
+    return mean + np.stack([error, both - error], axis=-1)
 
 
 def _one_part(
     weight: FloatArray, first: FloatArray, second: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Both variances of one part of the mixture, drawn by weights (6, k), (k,) each."""
-    part = draw_columns(weight.T, rng)
-    return first[part, np.arange(part.size)], second[part, 0]
+    """Both variances of a part of the mixture, drawn by weights (6, D, k), (D, k) each."""
+    part = draw_rows(weight, rng)[None]
+    return np.take_along_axis(first, part, 0)[0], np.take_along_axis(second, part, 0)[0]
 
 
-def draw_columns(weight: FloatArray, rng: np.random.Generator) -> IntArray:
-    """A column of each row, drawn by weights (D, K)."""
-    cdf = np.cumsum(weight, axis=1)
-    return np.sum(cdf < rng.random((len(cdf), 1)) * cdf[:, -1:], axis=1)
+def draw_rows(weight: FloatArray, rng: np.random.Generator) -> IntArray:
+    """A row of each column, drawn by weights (K, ...)."""
+    cdf = np.cumsum(weight, axis=0)
+    return np.sum(cdf < rng.random(cdf.shape[1:]) * cdf[-1], axis=0)

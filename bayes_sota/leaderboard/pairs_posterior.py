@@ -1,12 +1,11 @@
-r"""Posterior of every team's skill, and of the best one, from two boards of the same teams.
+"""Posterior of every team's skill, and of the best one, from two boards of the same teams.
 
-The engine of whole boards (``leaderboard.fit``) on the tables of ``leaderboard.pairs``, with the
-same shapes and priors of the field, at nodes of the noise. ``y - x`` does not depend on psi: it
-informs delta, the share of wide residuals, and the size of the errors where they are not given. The
-ratio of both errors is learnt from the scores at the nodes. Draws of psi move with the deviation of
-delta from its mean at the node, and skills with the shift of the private board: given delta,
-``z_2`` is normal. ``tests/leaderboard/test_pairs.py`` compares with closed forms,
-``tests/leaderboard/test_pairs_posterior.py`` checks coverage on simulated boards.
+The engine of whole boards (``leaderboard.fit``) on the tables of ``leaderboard.pairs``, at nodes of
+the noise. ``y - x`` does not depend on psi: it informs delta, the share of wide residuals, and the
+size of the errors where they are not given; the scores at the nodes inform the ratio of both
+errors. Draws of psi move with the deviation of delta from its mean at the node, skills with the
+shift of the private board: given delta, ``z_2`` is normal. ``tests/leaderboard/test_pairs.py``
+compares with closed forms, ``tests/leaderboard/test_pairs_posterior.py`` checks coverage.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,22 +24,21 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.anchors import known_skills, shift_given
 from bayes_sota.leaderboard.evidence import Tables
-from bayes_sota.leaderboard.fit import FieldFit, infer_enough
+from bayes_sota.leaderboard.fit import FAMILIES, FieldFit, infer_enough
 from bayes_sota.leaderboard.pairs import (
     Noise,
     Pairs,
     draw_alone,
-    draw_columns,
+    draw_rows,
     draw_scores,
     normal_density,
     reach_at,
     table_at,
 )
-from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.leaderboard.skills import prior_grid
 from bayes_sota.maximum.score_laws import score_law
 
-_POINTS, _CELL = 200, 50  # per coordinate of a shape; draws at a time
+_POINTS, _QUICK_POINTS, _CELL = 200, 50, 50  # per coordinate of a shape; draws at a time
 _QUICK, _RATIOS = ("normal",), np.linspace(-2.4, 2.4, 13)  # shape and ratios that are tried first
 _OUTLIERS = (-4.0, 1.5)  # mean and sd of the log odds of a wide residual, a priori
 _ODDS = np.linspace(-2.5, 2.5, 11)  # of a wide residual, in sd of its log odds from their mean
@@ -82,7 +80,7 @@ def shift_prior(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Rho, the sd of delta, and log prior weight times density of delta, (N, K) each.
 
-    By each of its equally likely sources: the sizes of the offset and, where rho is not learnt,
+    By each of its equally likely sources: sizes of the offset and, where rho is not learnt,
     quantiles of its prior. For noise and shifts (N,), or one noise and shifts (N,).
     """
     rho, offsets = np.asarray(noise.rho)[..., None], pairs.priors.offsets
@@ -116,7 +114,7 @@ def _log_differences(pairs: Pairs, noise: Noise, away: FloatArray) -> FloatArray
 
 @dataclass(frozen=True, eq=False)
 class NoiseNodes:
-    """Where the noise is tabulated: a lattice around the values that the differences support.
+    """Nodes of the noise: a lattice around the values that the differences support.
 
     Attributes
     ----------
@@ -128,7 +126,7 @@ class NoiseNodes:
     grid, p : ndarray, shape (R, S) and (R, E, S)
         Values of delta, and the joint posterior of the share of wide residuals and delta.
     log_prior : ndarray, shape (R,)
-        Prior mass of each node's cell, and what the differences say.
+        Prior mass of each node's cell, and the evidence of the differences.
     """
 
     pairs: Pairs
@@ -157,10 +155,10 @@ class NoiseNodes:
         return cls(pairs, z, spacing, noise, grid, p, log_prior)
 
     def draw(self, node: IntArray, rng: np.random.Generator) -> tuple[Noise, FloatArray]:
-        """Noise within the cells of nodes, and its log prior density but for delta, (D,)."""
+        """Noise within the cells of nodes, and its log prior density without delta's, (D,)."""
         z = self.z[node] + self.spacing * (rng.random((node.size, self.spacing.size)) - 0.5)
         joint = self.p.reshape(len(self.p), -1)[node]
-        share, at = np.divmod(draw_columns(joint, rng), self.grid.shape[1])
+        share, at = np.divmod(draw_rows(joint.T, rng), self.grid.shape[1])
         step = self.grid[node, 1] - self.grid[node, 0]
         shift = self.grid[node, at] + step * (rng.random(node.size) - 0.5)
         noise = noise_at(self.pairs, z)._replace(shift=shift, outliers=_SHARES[share])
@@ -171,11 +169,8 @@ class NoiseNodes:
 class PairFit(FieldFit):
     """Two boards at nodes of their noise, with weighted points of the shapes' parameters.
 
-    Attributes
-    ----------
-    noise_nodes : NoiseNodes
-    extra : ndarray, shape (R,)
-        Log prior of each node, with what the differences say beyond the scores there.
+    ``extra`` (R,) is the log prior of each node, with the evidence of the differences beyond that
+    of the scores.
     """
 
     evidence: Pairs  # type: ignore[assignment]
@@ -200,7 +195,7 @@ class PairFit(FieldFit):
             lines = [*middle[:, None]]
             lines[_RATIO] = _RATIOS
             empty = cls._at(NoiseNodes.of(pairs, lines), _QUICK)
-            quick = infer(empty, np.random.default_rng(0), _POINTS)
+            quick = infer(empty, np.random.default_rng(0), _QUICK_POINTS)
             middle[_RATIO], own = _moments(quick.node_weights, _RATIOS)
             sd[_RATIO] = max(own, (_RATIOS[1] - _RATIOS[0]) / 2)
         line = np.arange(-2.0, 3.0) if free.sum() < 3 else np.linspace(-1.2, 1.2, 3)
@@ -228,6 +223,10 @@ class PairFit(FieldFit):
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
         """Log density of all scores at points of a family and nodes of the noise, (N, R)."""
         return super().log_likelihood(family, points) + self.extra
+
+    def log_likelihood_sought(self, family: str, points: FloatArray) -> FloatArray:
+        """The same at some of the nodes."""
+        return super().log_likelihood_sought(family, points) + self.extra[self.sought[0]]
 
 
 def _moments(weight: FloatArray, values: FloatArray) -> tuple[Any, Any]:
@@ -258,20 +257,14 @@ def draw_psi(
 ) -> tuple[Noise, FloatArray, FloatArray, FloatArray]:
     """Psi of every pair given the parameters of the field and the node of the noise.
 
-    Returns
-    -------
-    noise : Noise
-    log_prior : ndarray, shape (D,)
-        Log prior of the noise.
-    psi, unusual : ndarray, shape (D, k)
-        In the coordinate, on the items of the private board; probability that the residuals of a
-        pair are not usual ones.
+    Noise, its log prior (D,), psi on the items of the private board and the probability of unusual
+    residuals, (D, k).
     """
     pairs, nodes, node, count = fit.evidence, fit.noise_nodes, parameters.node, fit.copies.size
     noise, log_prior = nodes.draw(node, rng)
     psi, unusual = np.empty((2, node.size, pairs.kind.size))
-    for d in range(node.size):
-        psi[d], unusual[d] = draw_alone(pairs, noise.at(d), rng)
+    for some, of_some in blocks(noise):
+        psi[some], unusual[some] = draw_alone(pairs, of_some, rng)
     moved = (noise.shift - nodes.noise.shift[node]) * (noise.private_sd / noise.difference_sd) ** 2
     more = pairs.expected(noise.at((slice(None), None)), pairs.kind[:count])[1] + moved[:, None]
     for r, f, draws in parameters.cells(fit, _CELL):
@@ -293,18 +286,16 @@ def estimands_of(
     rng: np.random.Generator,
     board: Leaderboard | None = None,
 ) -> Draws:
-    """All that is reported, in units of the scores; ``winner`` is the public one (of each draw).
+    """All that is reported, in units of the scores, (D,), and of each team (D, k).
 
-    Anchors of the private ``board``, if it is given, show its shift z beside the difference delta.
-
-    ``skill``, ``expected_private`` and ``public_gain``, what public scores exceed those to expect
-    by the private ones and the luck of submissions, (D, k); ``best``, which team is best, and the
-    others (D,): skills and new scores of the best and the winner, the noise, and ``score_shift`` at
-    the public winner.
+    ``winner`` is the public winner (of each draw). Anchors of the private ``board`` show its shift
+    z beside delta. ``public_gain`` is how much public scores exceed their expectation given the
+    private ones and the luck of submissions, ``best`` the index of the best team, ``score_shift``
+    the shift at the public winner.
     """
     score, draw = pairs.to_score, np.arange(len(psi))
     rho, sd, log_weight = shift_prior(pairs, noise, noise.shift)
-    source = draw_columns(softmax(log_weight, axis=1), rng)
+    source = draw_rows(softmax(log_weight, axis=1).T, rng)
     rho, sd = rho[draw, source], sd[draw, source]
     public_se, private_se = (v / np.sqrt(1 - rho**2) for v in noise[:2])
     if pairs.errors is not None:  # as given, to the last digit: figures bin draws that differ
@@ -353,10 +344,7 @@ def estimands_of(
 def draw_prior(
     fit: PairFit, draws: int, rng: np.random.Generator
 ) -> tuple[Parameters, Noise, FloatArray, FloatArray]:
-    """Fields and noise from the prior, with fresh teams that count; the slope is the estimated one.
-
-    Parameters, noise, psi (D, k) and both scores (D, k, 2).
-    """
+    """Parameters, noise, psi (D, k) and scores (D, k, 2) from the prior, with the known slope."""
     parameters = Parameters.from_prior(fit, np.zeros(draws, np.int64), rng)
     pairs, y = fit.evidence, prior_grid(fit)
     density, u = np.empty((draws, y.size)), pairs.of_grid(y)
@@ -368,12 +356,19 @@ def draw_prior(
     outliers = expit(_OUTLIERS[0] + _OUTLIERS[1] * rng.standard_normal(draws))
     noise = noise._replace(shift=shift, outliers=outliers)
     psi, scores = np.empty((draws, pairs.kind.size)), np.empty((draws, pairs.kind.size, 2))
-    for d, mass in enumerate(density):
-        cdf = np.cumsum(mass * reach_at(pairs, noise.at(d), u), axis=1)
-        at = invert_rows(cdf, rng.random(pairs.kind.size), y, pairs.kind)
-        psi[d] = pairs.of_grid(at) + pairs.expected(noise.at(d), pairs.kind)[1]
-        scores[d] = draw_scores(pairs, noise.at(d), psi[d], rng)
+    for some, of_some in blocks(noise):
+        cdf = np.cumsum(density[some, None] * reach_at(pairs, of_some, u), axis=2)
+        row = np.arange(len(cdf))[:, None] * cdf.shape[1] + pairs.kind
+        at = invert_rows(cdf.reshape(-1, y.size), rng.random(row.shape), y, row)
+        psi[some] = pairs.of_grid(at) + pairs.expected(of_some, pairs.kind)[1]
+        scores[some] = draw_scores(pairs, of_some, psi[some], rng)
     return parameters, noise, psi, scores
+
+
+def blocks(noise: Noise) -> Iterator[tuple[slice, Noise]]:
+    """Some draws at a time, with their noise (D, 1)."""
+    for start in range(0, noise.shift.size, _CELL):
+        yield (some := slice(start, start + _CELL)), noise.at((some, None))
 
 
 def reasons_of(fit: PairFit, noise: Noise) -> Iterator[str]:

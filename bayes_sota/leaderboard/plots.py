@@ -1,7 +1,4 @@
-"""Skills of the entries of a board.
-
-Draws tables and computes nothing; ``tests/leaderboard/test_plots.py`` reads the intervals back.
-"""
+"""Figures of skills; ``tests/leaderboard/test_plots.py`` reads them back."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,12 +19,12 @@ def plot_skills(
     Parameters
     ----------
     rows : sequence of dict
-        As in JSON: ``name``, ``skill`` with its ``mean`` and ``interval``, ``score``, and maybe
-        ``tied_with_best`` and ``skill_is_known``, which the label then says.
+        As in JSON: ``name``, ``skill`` with its ``mean`` and ``interval``, ``score``, and
+        optionally ``tied_with_best`` and ``skill_is_known``.
     ci_prob : float
         Probability of the intervals.
     of : str
-        What the means are of, for the label of the axis.
+        Quantity on the axis.
     **where
         As in ``bayes_sota.core.plots.plot_forest``.
 
@@ -47,8 +44,8 @@ def plot_skills(
 def plot_entries(table: Report, *, top: int = 20, **pc_kwargs: Any) -> PlotCollection:
     """Ranking of the best entries: skill with its interval and the score, set of ranks, tier.
 
-    Entries that may be the best are blue, others grey; the score is a black line. Beside it a bar
-    reaches from the least to the largest rank of each entry, with the number of its tier.
+    Entries that may be the best are blue, others grey; the score is a black line. A bar spans the
+    set of ranks of each entry, with the number of its tier.
 
     Parameters
     ----------
@@ -62,17 +59,15 @@ def plot_entries(table: Report, *, top: int = 20, **pc_kwargs: Any) -> PlotColle
     Returns
     -------
     PlotCollection
-        Artists in ``viz`` from the best score down: ``interval`` and ``mean``, with the ending
-        ``_weak`` of entries that cannot be the best, and ``score``, each with the variable
-        ``skill``; ``ranks_0``, ``tier_0``, ... with the variable ``rank``.
+        Artists in ``viz``, best score first: ``interval``, ``mean`` (ending in ``_weak`` for
+        entries that cannot be the best) and ``score`` of the variable ``skill``; ``ranks_0``,
+        ``tier_0``, ... of the variable ``rank``.
 
     Examples
     --------
     >>> import bayes_sota as bs
     >>> board = bs.Leaderboard([0.93, 0.90, 0.91, 0.88], n_test=500, names=list("abcd"))
     >>> figure = plot_entries(bs.board_table(board, random_seed=0), backend="none")
-    >>> figure.viz["score"]["skill"].item()["x"].tolist()
-    [0.93, 0.91, 0.9, 0.88]
     >>> figure.viz["tier_0"]["rank"].item()["string"]
     'tier 1'
     """

@@ -1,39 +1,202 @@
-r"""Posterior of the true state of the art from all that is known of a board.
+"""Posterior of the true state of the art from all that is known of a board.
 
-``leaderboard.evidence`` has the model. ``z`` is the error that all scores of one board share,
-because they share the items. One leaderboard has one draw of it and cannot show it: ``z`` and
-``rho`` keep their priors; from answers to single items rho is learnt.
-P(psi) is an average over families weighted by their evidence, fitted to the top part of the board
-(``evidence.modelled_entries``).
+``leaderboard.evidence`` has the model. All scores share one error ``z``, because they share the
+items; one leaderboard has one draw of it and cannot show it: ``z`` and ``rho`` keep their priors;
+from answers to single items rho is learnt. P(psi) is an average over families weighted by their
+evidence, fitted to the top part of the board (``evidence.modelled_entries``).
 
-Why not the textbook model: with skills normal and the shift learnt jointly, intervals of 95 %
-covered 52 to 100 % on real classifiers. ``docs/measured/calibration.md`` has what this model does
-there, ``tests/leaderboard/test_posterior.py`` the second route.
+The textbook model, with normal skills and the shift learnt jointly, covered real classifiers with
+52 to 100 % in intervals of 95 %; ``docs/measured/calibration.md`` has this model's coverage,
+``tests/leaderboard/test_posterior.py`` the second route.
+
+Skill increases with psi whatever the shift: ranks and P(best) do not depend on it, intervals of
+skill do. Joint sets of ranks come from the draws of all skills, stepwise ones from the errors of
+the scores: from scores alone independent but for the shared error, from answers those of the items
+or clusters, each weighted by a standard normal number (a multiplier bootstrap).
+``tests/leaderboard/test_entry_skills.py`` compares with quadrature.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
+from bayes_sota.core import ranks
+from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, check_choice, generator_of
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import doubts_of_prior
+from bayes_sota.core.numerics import student_factors
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.text import counted
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.anchors import notes_of_anchors
-from bayes_sota.leaderboard.entries import EntryDraws, entries_of
 from bayes_sota.leaderboard.evidence import board_evidence, learnt_priors
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.from_items import items_evidence, notes_of_items, reasons_of_items
 from bayes_sota.leaderboard.skills import Skills, draw_posterior
 from bayes_sota.maximum.score_laws import score_law
 
+Ranks = Literal["auto", "joint", "confidence", "each"]
+
+MOST_JOINT = 100  # entries up to which joint sets had their probability in simulations
+_SIMULATED = 1000  # errors of all scores
+_LEAST_ROWS = 20  # items, clusters or tasks whose number of times varies
+_AT_ONCE = 4000  # rows
+_CELLS = 4_000_000  # numbers that are ranked at a time
 _LARGE_GAP = 8.0
+
+
+@dataclass(frozen=True, eq=False)
+class EntryDraws:
+    """Draws of the skills of all entries, with ranks and summaries.
+
+    Attributes
+    ----------
+    skill : ndarray of float32, shape (D, m)
+        Skill of each entry, in the order of ``board.scores``.
+    p_best, p_best_mcse : ndarray, shape (m,)
+        Probability of having the highest skill, and its Monte Carlo standard error; 0 below the
+        modelled part.
+    alike : sequence of ndarray
+        Entries with the same posterior, whose draws are pooled: from scores alone those with equal
+        scores.
+    """
+
+    skill: NDArray[np.float32]
+    p_best: FloatArray
+    p_best_mcse: FloatArray
+    alike: Sequence[IntArray]
+
+    @cached_property
+    def rank(self) -> NDArray[np.int32]:
+        """Rank by skill in each draw, 1 for the highest, (D, m); pooling mixes ties."""
+        draws, m = self.skill.shape
+        rank = np.empty((draws, m), np.int32)
+        places = np.arange(1, m + 1, dtype=np.int32)[None, :]
+        rows = max(1, _CELLS // m)
+        for start in range(0, draws, rows):
+            order = np.argsort(-self.skill[start : start + rows], axis=1)
+            np.put_along_axis(rank[start : start + rows], order, places, axis=1)
+        return rank
+
+    def mean(self) -> FloatArray:
+        """Posterior mean of each skill, (m,)."""
+        return self._pooled(self.skill, lambda x: x.mean(dtype=float))
+
+    def interval(self, ci_prob: float = 0.95) -> FloatArray:
+        """Equal-tailed interval of each skill, (m, 2)."""
+        return self._quantiles(self.skill, ci_prob, "linear")
+
+    def rank_interval(self, ci_prob: float = 0.95) -> IntArray:
+        """Interval of each rank with at least this probability, (m, 2)."""
+        return self._quantiles(self.rank, ci_prob, "inverted_cdf").astype(np.int64)
+
+    def _quantiles(self, draws: NDArray[Any], ci_prob: float, method: Any) -> FloatArray:
+        tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
+        return self._pooled(draws, lambda x: np.quantile(x, tails, method=method))
+
+    def _pooled(self, draws: NDArray[Any], summary: Callable[[NDArray[Any]], Any]) -> FloatArray:
+        """Summary of the pooled draws of each entry, (m, ...)."""
+        each = [summary(draws[:, entries].ravel()) for entries in self.alike]
+        order = np.argsort(np.concatenate(self.alike))
+        sizes = [entries.size for entries in self.alike]
+        return np.repeat(np.array(each, np.float64), sizes, axis=0)[order]
+
+
+def entries_of(skills: Skills, rng: np.random.Generator) -> EntryDraws:
+    """Draws of all entries from those of the classifiers behind them; unlisted ones are ignored."""
+    alike = skills.fit.evidence.alike
+    best = alike[skills.entry_of[np.argmax(skills.theta, axis=1)]]  # which group has the best skill
+    group, size = np.unique(alike[skills.entry_of]), np.bincount(alike)
+    p_best, mcse = np.zeros((2, size.size))
+    p_best[group] = np.bincount(best, minlength=size.size)[group] / best.size
+    mcse[group] = skills.parameters.share_mcse(best[:, None] == group)
+    groups = np.split(np.argsort(alike, kind="stable"), np.cumsum(size)[:-1])
+    each = (p_best / size)[alike], (mcse / size)[alike]
+    return EntryDraws(skills.of_all(rng), *each, groups)
+
+
+def rank_sets(
+    data: Leaderboard | Outcomes,
+    entries: EntryDraws,
+    rho: FloatArray,
+    ci_prob: float,
+    how: Ranks,
+    rng: np.random.Generator,
+) -> tuple[Ranks, IntArray]:
+    """Sets of ranks of all entries, best score first, (m, 2), and their kind.
+
+    From draws of all skills and of ``rho`` (D,). Each interval alone has the probability, or all
+    sets at once: in the posterior (joint) or whatever is true (confidence). ``auto`` takes joint
+    sets up to 100 entries, above that confidence sets where possible.
+
+    Raises
+    ------
+    InputError
+        Confidence sets of scores chosen among submissions, of boards with anchors, or of fewer than
+        20 items, clusters, tasks or runs.
+    """
+    check_choice("ranks", how, Ranks)
+    why = _lacking(data)
+    if how == "confidence" and why:
+        raise InputError(f"confidence sets of ranks need {why}: take joint ones")
+    if how == "auto":
+        how = "joint" if len(entries.p_best) <= MOST_JOINT or why else "confidence"
+    order = np.argsort(-data.scores, kind="stable")
+    if how == "each":
+        return how, entries.rank_interval(ci_prob)[order]
+    if how == "confidence":
+        return how, _confidence_sets(data, rho, ci_prob, rng)[order]
+    sets = ranks.joint_rank_sets(entries.rank, ci_prob, entries.alike)[order]
+    known = data.anchors is not None
+    if isinstance(data, Leaderboard) and not (data.has_own_errors or data.has_submissions or known):
+        # From scores alone a lower score has no better rank, but for Monte Carlo error.
+        sets[:, 0] = np.minimum.accumulate(sets[::-1, 0])[::-1]
+        sets[:, 1] = np.maximum.accumulate(sets[:, 1])
+    return how, sets
+
+
+def _lacking(data: Leaderboard | Outcomes) -> str:
+    """The condition for simulated errors of scores that a board fails, or nothing."""
+    if data.anchors is not None:
+        return "skills none of which is known"
+    if isinstance(data, Leaderboard):
+        return "scores that were not chosen among submissions" * data.has_submissions
+    few = len(data.average.influence) < _LEAST_ROWS
+    return f"{_LEAST_ROWS} items, clusters, tasks or runs at least" * few
+
+
+def _confidence_sets(
+    data: Leaderboard | Outcomes, rho: FloatArray, ci_prob: float, rng: np.random.Generator
+) -> IntArray:
+    if not isinstance(data, Leaderboard):
+        influence, covariance = data.average.influence, data.covariance
+        noise = np.zeros((_SIMULATED, data.n_classifiers))
+        for start in range(0, len(influence), _AT_ONCE):
+            rows = influence[start : start + _AT_ONCE]
+            noise += rng.standard_normal((_SIMULATED, len(rows))) @ rows
+        variance = np.diagonal(covariance)
+        squares = variance[:, None] + variance - 2 * covariance
+        if data.is_answers:
+            squares += 2 / data.totals[:, None] / data.totals  # an item more of either kind
+        errors = np.sqrt(np.maximum(squares, 0))
+        return ranks.confidence_rank_sets(data.scores, errors, noise, ci_prob)
+    law, ratios = score_law(data), data.error_ratios
+    printed = law.rounding_at(data.scores) / (1.0 if ratios is None else ratios**2)
+    scale = np.sqrt(1 - rng.choice(rho, _SIMULATED)[:, None] ** 2 + printed)
+    noise = scale * rng.standard_normal((_SIMULATED, data.n_entries))
+    noise *= student_factors(data.freedom, (_SIMULATED, 1), rng)
+    places = law.normal_scores.stabilized(data.scores)
+    if ratios is None:
+        return ranks.confidence_rank_sets_of_equal_errors(places, noise, ci_prob)
+    errors = np.hypot(ratios[:, None], ratios)
+    return ranks.confidence_rank_sets(places, errors, noise * ratios, ci_prob)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +207,11 @@ class BoardPosterior:
     ----------
     draws : dict of str to ndarray, shape (D,)
         theta_sota, expected_sota, winner_skill, winner_new_score, best_new_score, rho, shift,
-        n_classifiers, n_above_sota; submission_luck where entries had several submissions; names
-        as in ``bayes_sota.core.schema``.
+        n_classifiers, n_above_sota; submission_luck where entries had several submissions.
     skills : Skills
         Joint draws behind them.
     reasons : tuple of str
-        Why the result cannot be trusted; empty where it can.
+        Reasons not to trust the result.
     notes : tuple of str
         What was left out, merged or unusual.
     rng : Generator
@@ -64,7 +226,7 @@ class BoardPosterior:
 
     @property
     def learns_rho(self) -> bool:
-        """Whether rho is learnt from the items; not from scores alone, nor for new runs."""
+        """Whether rho is learnt from the items."""
         return self.skills.fit.evidence.loadings.is_learnt
 
     @cached_property
@@ -81,13 +243,12 @@ def board_posterior(
     random_seed: int | np.random.Generator | None = DEFAULT_SEED,
     every: bool = True,
 ) -> BoardPosterior:
-    """Posterior of theta_sota from all scores of a board, own errors too, or from answers.
+    """Posterior of theta_sota from all scores of a board, or from answers.
 
     Parameters
     ----------
     data : Leaderboard or Outcomes
-        With scores; ``n_classifiers`` above the number of entries means that only the best were
-        listed.
+        ``n_classifiers`` above the number of entries means that only the best were listed.
     priors : Priors, optional
         From answers its prior of rho is combined with what they say of rho.
     draws : int
@@ -110,11 +271,6 @@ def board_posterior(
     >>> board = Leaderboard([0.90, 0.91, 0.95], n_test=[1000, 1000, 40])
     >>> posterior = board_posterior(board, random_seed=0, draws=500)
     >>> bool(posterior.draws["winner_skill"].mean() < 0.94)
-    True
-    >>> rng = np.random.default_rng(0)
-    >>> answers = Outcomes(rng.random((400, 1)) ** 0.5 + 0.2 * rng.random((400, 12)) > 0.4)
-    >>> posterior = board_posterior(answers, random_seed=0, draws=500)
-    >>> bool(posterior.draws["theta_sota"].mean() < answers.scores.max())
     True
     """
     DRAWS.check(draws, "draws")
@@ -139,7 +295,7 @@ def board_posterior(
 
 
 def reasons_of(fit: FieldFit) -> Iterator[str]:
-    """Why a result cannot be trusted."""
+    """Reasons not to trust a result."""
     yield from fit.doubts
     yield from doubts_of_prior(fit)
     board = fit.evidence.board
@@ -152,7 +308,7 @@ def reasons_of(fit: FieldFit) -> Iterator[str]:
 
 
 def _perfect_entries(board: Leaderboard) -> int:
-    """Perfect scores that stand apart from the others by more than eight standard errors."""
+    """Number of perfect scores more than eight standard errors apart from the others."""
     perfect = (board.scores == 1) & (board.metric != "score")
     if not perfect.any() or perfect.all():
         return 0
@@ -162,7 +318,7 @@ def _perfect_entries(board: Leaderboard) -> int:
 
 
 def notes_of(fit: FieldFit) -> Iterator[str]:
-    """Notes for a reader: what was left out, merged or unusual."""
+    """Notes on what was left out, merged or unusual."""
     evidence, board = fit.evidence, fit.evidence.board
     yield from board.notes
     if board.new == "tasks":

@@ -1,18 +1,20 @@
 """Posterior of a whole leaderboard, or of answers to every item, as one DataTree.
 
 The groups that ArviZ's checks need are drawn after the estimands, from the same generator.
+``complete`` makes the same of any trace of the board's model: skills are drawn under the density
+with which the model observes the scores, with the tables of the node of rho.
 ``tests/leaderboard/test_sample_trace.py`` compares the exact route with NUTS,
 ``tests/leaderboard/test_predictive.py`` each group with another route.
 """
 
-from collections.abc import Iterable, Mapping
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
 from bayes_sota.core.arguments import DEFAULT_SEED
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.sample import (
@@ -22,16 +24,30 @@ from bayes_sota.core.sample import (
     resolve_seed,
     result_tree,
 )
-from bayes_sota.core.types import FloatArray, Groups, Seed
+from bayes_sota.core.sample_trace import check_trace, completed_groups, describe_completed, model_of
+from bayes_sota.core.schema import dataset_of
+from bayes_sota.core.types import FloatArray, Groups, IntArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.fit import FieldFit
-from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
-from bayes_sota.leaderboard.skills import draw_skills, fresh_scores, prior_boards
+from bayes_sota.leaderboard.anchors import notes_of_anchors
+from bayes_sota.leaderboard.fit import FAMILIES, FieldFit, SkillFamily, fit_shape
+from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior, notes_of, reasons_of
+from bayes_sota.leaderboard.skills import (
+    Skills,
+    draw_skills,
+    fresh_scores,
+    prior_boards,
+    wider_grid,
+)
+
+if TYPE_CHECKING:
+    import pymc as pm
 
 NEW_SCORES = ("winner_new_score", "best_new_score")
 _OF_SCORES = {"theta_sota", "expected_sota", "winner_skill", "skill", "location", *NEW_SCORES}
 """Quantities in the units of the scores, which have the board's sign."""
+_OF_MODEL = ("rho_keeps_its_prior", "anchors_leave_rho")  # potentials of ``build_model``
+_REPLICATED = 1 << 20  # scores of a variable of replicated boards
 _LEVELS, _GAPS = (0.05, 0.25, 0.5, 0.75, 0.95), (1, 2, 5)
 _DIMS = {"shape": ("shape_parameter",), "sorted_score": ("place",)}
 _DIMS |= dict.fromkeys(("score", "skill"), ("classifier",))
@@ -40,7 +56,7 @@ _DIMS |= dict.fromkeys(("score", "skill"), ("classifier",))
 def lay_out_board(
     fit: FieldFit, chains: int, values: Mapping[str, Any], kept: Any = None
 ) -> xr.Dataset:
-    """Dataset of values (D, ...); of all draws, or of those numbers of each chain."""
+    """Dataset of values (D, ...); ``kept`` are the draws of each chain that values have."""
     board, entries = fit.evidence.board, fit.evidence.entries
     names = board.names if "skill" in values else [board.names[j] for j in entries]
     labels: dict[str, Any] = {"classifier": list(names), "place": 1 + np.arange(entries.size)}
@@ -114,50 +130,47 @@ def sample_board(
     groups: Groups = "all",
     **provenance: Any,
 ) -> tuple[xr.DataTree, BoardPosterior]:
-    """Exact posterior of a leaderboard with all its scores, or of answers or numbers per item.
+    """Exact posterior of a leaderboard, or of answers or numbers per item: tree and draws.
 
-    Parameters
-    ----------
-    data : Leaderboard or Outcomes
-    priors : BoardPriors
-    draws, chains : int
-        Draws per chain, and chains; all draws are independent given the importance sample.
-    random_seed : int, SeedSequence, Generator or None
-    groups : {"all", "estimands"}
-        "estimands" leaves out groups that only checks of the model need: replicated scores, prior,
-        log likelihood and log prior. All other draws are the same.
-    **provenance
-        ``model_name`` and ``model_hash``, recorded as attributes.
+    All draws are independent given the importance sample. ``groups="estimands"`` leaves out groups
+    that only checks of the model need; all other draws are the same. ``provenance`` becomes
+    attributes.
 
-    Returns
-    -------
-    tree : DataTree
-        ``posterior``: estimands and parameters of the model, ``location`` and ``spread`` of the
-        field in log odds (in units of the score for the metric "score"), ``family``, an index into
-        the coordinate of ``constant_data``, and ``shape``, further standardised coordinates, those
-        that the family lacks from their prior; from items ``skill`` of every classifier.
-        ``predictions``: scores on fresh items. ``observed_data``, ``posterior_predictive``,
-        ``prior_predictive``: ``score`` of the modelled entries and ``sorted_score``.
-        ``predictive_check``: statistics of replicated boards. ``prior``, ``log_likelihood`` and
-        ``log_prior``, ``sample_stats`` (with weights of the families) and ``constant_data``, with
-        the scores of all entries.
-    found : BoardPosterior
-        The draws themselves.
+    ``posterior`` has the estimands and ``location`` and ``spread`` of the field in log odds (in
+    units of the score for the metric "score"), ``family``, an index into the coordinate of
+    ``constant_data``, and ``shape``, further standardised coordinates, from their prior where the
+    family lacks them; from items ``skill`` of every classifier. ``predictions`` has scores on fresh
+    items; ``observed_data``, ``posterior_predictive`` and ``prior_predictive`` ``score`` of the
+    modelled entries and ``sorted_score``; ``predictive_check`` statistics of replicated boards.
     """
     rng, seed = resolve_seed(random_seed)
     found = board_posterior(data, priors, draws=draws * chains, random_seed=rng, every=False)
     fit, values = found.skills.fit, dict(found.draws)
     if not fit.evidence.shares_scores:
         values["skill"] = found.skills.of_all(rng).astype(np.float64)
-    check, parameters = check_board(fit, rng), found.skills.parameters.completed(fit, rng)
+    kept = np.arange(0, draws, -(-fit.evidence.entries.size * draws * chains // _REPLICATED))
+    some = found.skills.parameters[(kept + draws * np.arange(chains)[:, None]).ravel()]
+    boards = fresh_scores(fit, some, rng)
+    check = compare_boards(fit.evidence.seen[fit.evidence.entries], boards)
+    parameters = found.skills.parameters.completed(fit, rng)
     made = groups_of_board(fit, chains, values | field_values(fit, parameters), check)
-    behind = dict(zip(("point", "stratum"), parameters.behind, strict=True))
+    behind = dict(zip(("point", "stratum"), found.skills.parameters.behind, strict=True))
     made["sample_stats"] = lay_out_board(fit, chains, behind)
     notes = list(found.notes)
     if groups == "all":
-        made |= _checks(fit, chains, parameters, values, rng)
-        limit = f"there is no group log_likelihood: it would pass {LARGEST_GROUP >> 20} MiB"
-        notes += [limit] * ("log_likelihood" not in made)
+        prior_of = {"rho": fit.priors.correlation, "submission_luck": fit.priors.submission_luck}
+        free = {k: prior for k, prior in prior_of.items() if k in values and not prior.is_fixed}
+        log_prior = {k: prior.log_density(values[k]) for k, prior in free.items()}
+        log_prior["coordinates"] = parameters.log_prior(fit)
+        made["log_prior"] = lay_out_board(fit, chains, log_prior)
+        for group, drawn in _replicates(fit, some, boards, rng).items():
+            made[group] = lay_out_board(fit, chains, drawn, kept)
+        if 8 * draws * chains * fit.evidence.entries.size <= LARGEST_GROUP:
+            each = {"score": fit.log_likelihood_of_entries(parameters)}
+            made["log_likelihood"] = lay_out_board(fit, chains, each)
+        else:
+            limit = LARGEST_GROUP >> 20
+            notes.append(f"there is no group log_likelihood: it would pass {limit} MiB")
     attributes = {
         **describe_provenance((data,), priors, method="exact", seed=seed, **provenance),
         **facts_of(fit, found.reasons, notes),
@@ -176,20 +189,10 @@ def field_values(fit: FieldFit, parameters: Parameters) -> dict[str, Any]:
     return shown | ({"shape": t[:, 2:]} if t.shape[1] > 2 else {})
 
 
-def check_board(fit: FieldFit, rng: np.random.Generator, draws: int = 400) -> xr.Dataset:
-    """Group ``predictive_check``: statistics of the modelled part, and of ``draws`` replicates.
-
-    Gaps and quantiles do not depend on the shift, which all entries share.
-    """
-    parameters = fit.choose(draws, rng)
-    observed = fit.evidence.seen[fit.evidence.entries]
-    return compare_boards(observed, fresh_scores(fit, parameters, rng))
-
-
 def compare_boards(observed: FloatArray, boards: FloatArray) -> xr.Dataset:
     """Quantiles of a board (n,), and gaps from its best to the k-th next; of replicates (D, n).
 
-    p is the share of replicates at least as large, ties by half.
+    They do not depend on the shift. p is the share of larger replicates, ties by half.
     """
     gaps = [k for k in _GAPS if k < observed.size]
     names = [*(f"quantile {q:g}" for q in _LEVELS), *(f"best minus next {k}" for k in gaps)]
@@ -209,49 +212,30 @@ def compare_boards(observed: FloatArray, boards: FloatArray) -> xr.Dataset:
 
 
 def best_first(scores: FloatArray) -> FloatArray:
-    """Scores of boards (..., E) by their place."""
+    """Scores of boards (..., E) in descending order."""
     return np.sort(scores, axis=-1)[..., ::-1]
 
 
-def _checks(
-    fit: FieldFit,
-    chains: int,
-    parameters: Parameters,
-    values: Mapping[str, FloatArray],
-    rng: np.random.Generator,
-) -> dict[str, xr.Dataset]:
-    """Replicated scores, boards from the prior, log likelihood and log prior.
+def _replicates(
+    fit: FieldFit, some: Parameters, boards: FloatArray, rng: np.random.Generator
+) -> dict[str, dict[str, Any]]:
+    """Groups of some draws: replicated scores, and boards from the prior.
 
-    On large boards, groups of scores keep one of several draws.
+    ``boards`` are fresh ones of the same parameters, (D, E).
     """
-    evidence, sign, size = fit.evidence, fit.evidence.board.sign, parameters.node.size
-    lay_out = partial(lay_out_board, fit, chains)
-    each = np.arange(size).reshape(chains, -1)
-    kept = np.arange(0, each.shape[1], -(-16 * evidence.entries.size * size // LARGEST_GROUP))
-    some = parameters[each[:, kept].ravel()]
-    skills = draw_skills(fit, some, rng, every=True)
-    replicates = {
-        "score": fresh_scores(fit, some, rng, skills.psi[:, skills.classifier]),
-        "sorted_score": best_first(fresh_scores(fit, some, rng)),
+    sign, skills = fit.evidence.board.sign, draw_skills(fit, some, rng, every=True)
+    again = fresh_scores(fit, some, rng, skills.psi[:, skills.classifier])
+    prior = _prior(fit, some.node.size, rng)
+    before = prior.pop("score")
+    return {
+        "posterior_predictive": {"score": sign * again, "sorted_score": sign * best_first(boards)},
+        "prior_predictive": {"score": sign * before, "sorted_score": sign * best_first(before)},
+        "prior": prior,
     }
-    before = _prior(fit, some.node.size, rng)
-    boards = before.pop("score")
-    predicted = {"score": boards, "sorted_score": best_first(boards)}
-    priors = {"rho": fit.priors.correlation, "submission_luck": fit.priors.submission_luck}
-    free = {k: prior for k, prior in priors.items() if k in values and not prior.is_fixed}
-    log_prior = {k: prior.log_density(values[k]) for k, prior in free.items()}
-    log_prior |= {"coordinates": parameters.log_prior(fit)}
-    made = {"prior": lay_out(before, kept), "log_prior": lay_out(log_prior)}
-    scores = {"posterior_predictive": replicates, "prior_predictive": predicted}
-    for group, drawn in scores.items():
-        made[group] = lay_out({k: sign * v for k, v in drawn.items()}, kept)
-    if 8 * size * evidence.entries.size <= LARGEST_GROUP:
-        made["log_likelihood"] = lay_out({"score": fit.log_likelihood_of_entries(parameters)})
-    return made
 
 
 def _prior(fit: FieldFit, size: int, rng: np.random.Generator) -> dict[str, Any]:
-    """Prior draws of the model's parameters, of the best and of the winner's skill."""
+    """Prior draws of the parameters, of the best and of the winner's skill."""
     rho = fit.priors.correlation.quantile(rng.random(size))
     shift = rng.standard_normal(size) * fit.evidence.wider((size,), rng)
     luck = fit.priors.submission_luck.quantile(rng.random(size)) if fit.evidence.has_luck else None
@@ -259,3 +243,143 @@ def _prior(fit: FieldFit, size: int, rng: np.random.Generator) -> dict[str, Any]
     boards = prior_boards(fit, parameters, rho, shift, rng) | field_values(fit, parameters)
     known = signed(fit.evidence.board, boards) | {"rho": rho, "shift": shift}
     return known if luck is None else known | {"submission_luck": luck}
+
+
+def complete(
+    trace: xr.DataTree,
+    board: Leaderboard,
+    model: "pm.Model | None" = None,
+    *,
+    priors: Any = None,
+    family: str | SkillFamily | None = None,
+    fit: FieldFit | None = None,
+    random_seed: Seed = DEFAULT_SEED,
+) -> xr.DataTree:
+    """Result of a board from a trace of ``build_model``, extended or not.
+
+    Parameters
+    ----------
+    trace : DataTree
+        From ``pm.sample``, with the variables of the model.
+    board : Leaderboard
+        Whose model it is.
+    model : pm.Model, optional
+        An extended model; default that of the ``with`` block, or the model of the board. Log
+        likelihood, prior and replicated scores come from it, and the density of the skills.
+    priors, family, fit
+        As in ``build_model``; the family by default that of the trace.
+    random_seed : int, SeedSequence, Generator or None
+
+    Returns
+    -------
+    xarray.DataTree
+        Groups as in ``estimate_sota``, with the variables of the model.
+
+    Raises
+    ------
+    InputError
+        A result; a trace of another board, model or prior, without the variables that theta_sota
+        needs, or of an extended model that is not given; a model with a density for each entry of a
+        board with unlisted classifiers.
+
+    Examples
+    --------
+    >>> from bayes_sota.leaderboard.models import build_model
+    >>> import pymc as pm
+    >>> board = Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
+    >>> with build_model(board, family="normal") as model:  # doctest: +SKIP
+    ...     trace = pm.sample(init="adapt_diag")
+    ...     tree = complete(trace, board)
+    """
+    from bayes_sota.leaderboard.models import build_model
+
+    check_trace(trace)
+    rng, seed = resolve_seed(random_seed)
+    index = int(dataset_of(trace, "constant_data").get("family", -1))
+    if family is None and index < 0:
+        raise InputError("the trace names no shape: is it of all scores? then give family=")
+    shape = fit_shape(board, priors, family=family or list(FAMILIES)[index], fit=fit)
+    posterior = trace["posterior"].to_dataset()
+    free = () if shape.priors.correlation.is_fixed else ("rho",)
+    needed = [*shape.parameters, "shift", *free]
+    if missing := [name for name in needed if name not in posterior]:
+        fix = f"theta_sota needs {', '.join(needed)}; keep these names in an extended model"
+        raise InputError(f"the trace lacks {', '.join(missing)}", fix=fix)
+    model = model_of(trace, model, lambda: build_model(board, family=shape.shape, fit=shape), shape)
+    skills = skills_of_trace(shape, model, posterior, rng)
+    groups = completed_groups(trace, model, rng)
+    described = describe_completed(trace, model, groups, seed)
+    replicated = board.sign * groups["posterior_predictive"]["score"].values
+    observed = shape.evidence.scores[shape.evidence.entries]
+    check = compare_boards(observed, replicated.reshape(-1, replicated.shape[-1]))
+    drawn = skills.estimands() | skills.new_scores(None, rng)
+    ours = groups_of_board(shape, posterior.sizes["chain"], drawn, check)
+    place = ours["observed_data"]["place"]
+    for name in ("prior_predictive", "posterior_predictive"):
+        scores = best_first(board.sign * groups[name]["score"].values)
+        ordered = ("chain", "draw", "place"), board.sign * scores
+        groups[name] = groups[name].assign(sorted_score=ordered).assign_coords(place=place)
+    same = {dim: posterior[dim] for dim in ("chain", "draw")}
+    ours["posterior"] = ours["posterior"].assign_coords(same)
+    for name in ("posterior", "observed_data"):
+        ours[name] = xr.merge([groups[name], ours[name]], compat="override", join="outer")
+    of_known, doubts = notes_of_anchors(board)
+    reasons = [*doubts, *reasons_of(shape), described["diagnostics_reasons"]]
+    notes = [*notes_of(shape), *of_known]
+    if own := [one.name for one in model.potentials if one.name not in _OF_MODEL]:
+        what = f"the prior groups, log_prior and so psense are without {', '.join(own)}"
+        notes.append(f"{what}: PyMC draws no potential")
+    facts = facts_of(shape, reasons, notes) | {"rho_learnt": 0, "skill_family": shape.shape.name}
+    return result_tree(groups | ours, described | facts)
+
+
+def skills_of_trace(
+    fit: FieldFit, model: "pm.Model", posterior: xr.Dataset, rng: np.random.Generator
+) -> Skills:
+    """Skills of all modelled classifiers at each draw of a trace."""
+    shift = posterior["shift"].values.ravel()
+    rho = posterior["rho"].values.ravel() if "rho" in posterior else np.full(shift.size, fit.rho[0])
+    return draw_own_skills(fit, _log_density(model, posterior), rho, shift, rng)
+
+
+def _log_density(model: "pm.Model", posterior: xr.Dataset) -> Callable[[int], FloatArray]:
+    """Log density with which a model observes the scores at a draw, (1, G) or (E, G)."""
+    import pytensor
+
+    score = next((v.owner for v in model.observed_RVs if v.name == "score"), None)
+    of_score: tuple[Any, ...] = () if score is None else score.op.dist_params(score)
+    if len(of_score) not in (2, 3) or of_score[0].ndim not in (1, 2):
+        raise InputError("the model must observe score by observe_scores: theta_sota needs it")
+    known: Any = {"mode": "FAST_COMPILE", "on_unused_input": "ignore"}
+    density = pytensor.function(model.free_RVs, of_score[0], **known)
+    values = [posterior[v.name].values for v in model.free_RVs]
+    values = [v.reshape(-1, *v.shape[2:]) for v in values]
+    return lambda draw: np.atleast_2d(density(*(v[draw] for v in values)))
+
+
+def draw_own_skills(
+    fit: FieldFit,
+    log_density: Callable[[int], FloatArray],
+    rho: FloatArray,
+    shift: FloatArray,
+    rng: np.random.Generator,
+) -> Skills:
+    """Skills where each draw has a density of its own, or one for each entry.
+
+    Log densities are (1, G) or (E, G), per unit of the grid; beyond it they are continued as
+    parabolas. All modelled classifiers are listed.
+    """
+    y, step, first = fit.evidence.y, fit.evidence.step, fit.classifiers[2]
+    away = wider_grid(fit.evidence)[0][y.size :] - y[-1]
+
+    def shapes(draws: IntArray) -> FloatArray:
+        own = np.stack([log_density(draw) for draw in draws.tolist()])
+        own = own[:, first] if own.shape[1] > 1 else own
+        bend = np.minimum(own[..., -1:] - 2 * own[..., -2:-1] + own[..., -3:-2], 0.0) / step**2
+        slope = (own[..., -1:] - own[..., -2:-1]) / step + bend * step / 2
+        beyond = own[..., -1:] + slope * away + bend * away**2 / 2
+        return fit.in_units(np.concatenate([own, beyond], axis=2))[0]
+
+    node = fit.nodes.find(rho)
+    parameters = Parameters(np.zeros(rho.size, np.int64), node, np.zeros((rho.size, 2)))
+    return draw_skills(fit, parameters, rng, every=True, shapes=shapes, shared=(rho, shift))

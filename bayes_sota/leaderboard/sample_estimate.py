@@ -72,16 +72,14 @@ def estimate_sota(
 ) -> xr.DataTree:
     """Posterior of the true state of the art from all data.
 
-    A response matrix (or item scores) gives the most, then a leaderboard with all its scores;
-    where only the best score is known (``BestScore``, ``board.maximum_only()``)
-    that is used.
+    Answers (or item scores) tell the most, then a leaderboard with all its scores, then the best
+    score alone (``BestScore``, ``board.maximum_only()``).
 
     Parameters
     ----------
     board : Leaderboard, BestScore, Outcomes, PairedBoards or sequence of BestScore
         Several boards of one task, each with its maximum only, share location, spread and rho.
-        ``PairedBoards`` take ``priors``, ``model``, ``domain``, ``field``, ``draws``, ``chains``,
-        ``random_seed`` and ``groups`` (``estimate_paired``).
+        ``PairedBoards`` take the arguments of ``estimate_paired``.
     method : {"auto", "exact", "abc", "nuts"}, optional
         ``auto`` is exact: weighted points and direct draws. ``abc`` simulates (ABC by sequential
         Monte Carlo), ``nuts`` samples the exact marginal likelihood with PyMC; both read the
@@ -91,11 +89,11 @@ def estimate_sota(
     model : ModelSpecification or name, optional
         Named specification with priors and sampler settings.
     domain : {"image-classifiers", "language-models", "tabular"}, optional
-        Domain whose prior of rho the default model takes; its default serves any domain. Not
-        together with ``priors`` or ``model``.
+        Domain whose prior of rho the default model takes. Not together with ``priors`` or
+        ``model``.
     field : {"single", "ensembles"}, optional
         Whether entries are single classifiers, or ensembles that share members, notebooks or
-        parents and so more luck, which raises the prior of rho. Default: ensembles for a download
+        parents and so more error, which raises the prior of rho. Default: ensembles for a download
         of a competition, else single. Not together with ``priors`` or ``model``.
     draws, chains : int, optional
         Draws per chain and chains; default those of the model, 1000 and 4.
@@ -108,12 +106,11 @@ def estimate_sota(
         options.
     groups : {"all", "estimands"}
         "estimands" leaves out the groups that only checks of the model need (replicated scores,
-        prior, log likelihood, log prior), which takes a second less on a large board. All else
-        is the same.
+        prior, log likelihood, log prior). All else is the same.
     cores : int, optional
         Processes for ``abc`` and ``nuts``.
     progressbar : bool, optional
-        Show progress of the samplers; the command line does on a terminal.
+        Show progress of the samplers.
 
     Returns
     -------
@@ -123,13 +120,11 @@ def estimate_sota(
     Warns
     -----
     UserWarning
-        The result is not to be trusted: the data contradict the prior, say. ``bs.diagnose`` says
-        more of chains.
+        The result is not to be trusted, for example because the data contradict the prior
+        (``bs.diagnose``).
 
     Examples
     --------
-    All scores of a board, which say how far its classifiers differ:
-
     >>> import bayes_sota as bs
     >>> board = bs.Leaderboard([0.95, 0.93, 0.92, 0.92, 0.91, 0.9, 0.88], n_test=100)
     >>> summary = bs.summarize(estimate_sota(board, random_seed=1))
@@ -137,13 +132,6 @@ def estimate_sota(
                   mean  lower  upper
     theta_sota    0.94   0.89   0.97
     winner_skill  0.93   0.88   0.97
-
-    The best score alone, with the number of classifiers:
-
-    >>> board = bs.data.BestScore("0.98", n_test=200, n_classifiers=50)
-    >>> tree = estimate_sota(board, random_seed=1)
-    >>> bool(tree["posterior"]["theta_sota"].mean() < 0.98)
-    True
     """
     options = {name: value for name, value in locals().items() if name != "board"}
     tree = estimate(board, **options)[0]
@@ -200,7 +188,7 @@ def estimate(
 
 
 def _boards(board: Any, known: KnownSkills | None) -> tuple[Data, ...]:
-    """Whole board with its anchors, or boards of which the maximum counts."""
+    """A whole board with its anchors, or boards of which the maximum counts."""
     boards = (board,) if isinstance(board, BestScore | Outcomes) else board
     if not isinstance(boards, list | tuple) or not boards:
         fix = "bs.read_leaderboard(path, n_test=1000) makes one of a file or a data frame"
@@ -244,7 +232,7 @@ def estimate_many(
 
 
 def seed_of(random_seed: int, name: object) -> int:
-    """Seed of one board, whatever the other boards are."""
+    """Seed of one board, independent of the other boards."""
     return int(digest_of(random_seed, name), 16) >> 1
 
 
@@ -258,8 +246,7 @@ def rows_of(
 ) -> Iterator[Row]:
     """Draws of theta_sota, of the first of several boards, under other assumptions.
 
-    ``found`` and ``priors`` are those of ``estimate``. Rows of a whole board share the seed, so
-    that they differ by the assumption more than by chance.
+    ``found`` and ``priors`` are those of ``estimate``. Rows of a whole board share the seed.
     """
     seed, board = int(generator_of(random_seed).integers(2**63)), boards[0]
     times: tuple[float, ...] = _TIMES

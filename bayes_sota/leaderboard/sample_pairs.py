@@ -1,8 +1,4 @@
-"""Two boards of the same teams: posterior draws as a DataTree.
-
-Draws come from weighted points, as on one board, and are laid out as chains, so that every ArviZ
-function works.
-"""
+"""Two boards of the same teams: posterior draws as a DataTree."""
 
 from functools import partial
 from typing import Any
@@ -51,8 +47,8 @@ def estimate_paired(
     Scores are :math:`x_j = \theta_j + s_1 (\rho z_1 + \sqrt{1 - \rho^2} e_{1j})` and the same with
     index 2; P of the skills and its prior are those of a whole board; residuals may be outliers.
     Skills are those of the *private* population. Where the standard errors are known, rho is learnt
-    from the variance of the differences over teams, :math:`(s_1^2 + s_2^2)(1 - \rho^2)`; else only
-    that product is learnt, and rho keeps its prior. Where public scores are the best of several
+    from the variance of the differences, :math:`(s_1^2 + s_2^2)(1 - \rho^2)`; else only that
+    product is learnt, and rho keeps its prior. Where public scores are the best of several
     submissions, the model removes their luck (``bayes_sota.maximum.submissions``) and learns lambda
     from the differences.
 
@@ -66,7 +62,7 @@ def estimate_paired(
     model : ModelSpecification or name, optional
         Named specification with priors and sizes of samples.
     domain, field : str, optional
-        As in ``estimate_sota``. Default: ensembles for a download of a competition.
+        As in ``estimate_sota``.
     draws, chains : int, optional
         Draws per chain, and chains; default those of the model, 250 and 4.
     random_seed : int, SeedSequence, Generator or None
@@ -82,17 +78,16 @@ def estimate_paired(
     xarray.DataTree
         ``posterior``: theta_sota, winner_skill, multiplicity_bias, rho, score_shift (private minus
         public score at the winner's skill), standard errors, ``best`` (index of the best team), per
-        classifier ``skill`` and ``expected_private``, and the parameters of the field and of the
-        noise. ``prior``: the same of fields from the prior. ``observed_data``,
-        ``posterior_predictive`` and ``prior_predictive``: ``score`` (classifier, board); replicates
-        are of each team given its skill, on the same items, and selected as the teams were.
-        ``log_likelihood``: ``score`` (classifier,), 0 for ignored teams.
-        ``predictions``: new scores, and per classifier ``public_gain`` (public score beyond what
-        the private one lets expect) and ``unusual`` (probability that this is more than luck and
-        selection explain). With submissions ``submission_luck`` (lambda) and ``submission_slope``,
-        what the skill of a team has more per unit of the expected luck of its submissions.
-        Attributes ``rho_learnt``, ``luck_learnt`` and ``n_copies``, teams that have the same two
-        scores as another one and are left out.
+        classifier ``skill`` and ``expected_private``, the parameters of the field and of the noise;
+        with submissions ``submission_luck`` (lambda) and ``submission_slope``, the increase of
+        skill per unit of expected luck. ``prior``: the same of fields from the prior.
+        ``observed_data``, ``posterior_predictive``, ``prior_predictive``: ``score`` (classifier,
+        board); replicates are of each team given its skill, on the same items, selected as the
+        teams were. ``log_likelihood``: ``score`` (classifier,), 0 for ignored teams.
+        ``predictions``: new scores, ``public_gain`` (public score minus its expectation given the
+        private one) and ``unusual`` (probability that luck and selection do not explain it).
+        Attributes ``rho_learnt``, ``luck_learnt`` and ``n_copies``, teams left out as copies of
+        another.
 
     Examples
     --------
@@ -158,10 +153,11 @@ def _result(
         winners, shown = scores[..., 0].argmax(axis=1), pairs.printed(scores)
         values = drawing.estimands_of(pairs, own, own_psi, winners, rng)
         prior = {name: values[name] for name in drawn}
-        again = [draw_scores(pairs, noise.at(d), psi[d], rng) for d in some]
+        kept, own_noise = psi[some], drawing.blocks(noise.at(some))
+        again = [draw_scores(pairs, one, kept[rows], rng) for rows, one in own_noise]
         made["prior"] = named(prior, before, shown[..., 0].max(axis=1))
         made["prior_predictive"] = lay_out({"score": shown})
-        made["posterior_predictive"] = lay_out({"score": pairs.printed(np.array(again))})
+        made["posterior_predictive"] = lay_out({"score": pairs.printed(np.concatenate(again))})
         made["log_prior"] = lay_out({"field": parameters.log_prior(fit), "noise": log_prior})
         if 4 * psi.size <= sample.LARGEST_GROUP:
             each = np.zeros(psi.shape)

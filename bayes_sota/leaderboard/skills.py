@@ -1,15 +1,14 @@
 r"""Joint draws of the true skills of all entries of a board, and what follows from them.
 
-Given rho and the parameters of the field, entries are independent in board-conditional skill, so
-that a joint draw is one of each by its inverse cdf, and one shift for all:
+Given rho and the parameters of the field, entries are independent in board-conditional skill: each
+is drawn by its inverse cdf, and one shift for all:
 
 .. math:: p(\psi_j \mid x_j, \phi, \rho) \propto P(\psi_j \mid \phi)\, p(x_j \mid \psi_j, \rho),
           \quad \theta_j = \psi_j - \ell_j q_j\, sd_j\, z
 
-From answers the normal scores of the draws have the correlation R of what is left of the errors:
-classifiers are assumed to resemble each other in skill as they do in their remaining mistakes. With
-normal skills and errors, both of covariances in proportion to R, this is exact; two that never
-disagree have one skill.
+From answers the normal scores of the draws have the correlation R of the residual errors:
+classifiers are assumed to resemble each other in skill as in their remaining mistakes. With normal
+skills and errors, both of covariances in proportion to R, this is exact.
 
 A fresh board is simulated given that its scores are in the modelled part,
 
@@ -17,10 +16,8 @@ A fresh board is simulated given that its scores are in the modelled part,
           x_j \mid \psi_j \sim \text{variance } (1-\ell_j^2)\, q_j^2\, sd_j^2, \quad
           x_j \text{ modelled}
 
-on the lattice of the scores. Entries that are not modelled have no law of their own.
-
 ``tests/leaderboard/test_entry_skills.py`` compares with quadrature, linear algebra and simulated
-boards, ``tests/leaderboard/test_predictive.py`` replicates with quadrature and their own boards.
+boards, ``tests/leaderboard/test_predictive.py`` the fresh boards.
 """
 
 from collections.abc import Callable
@@ -33,7 +30,7 @@ from scipy.special import ndtr, ndtri
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Fit, Parameters
-from bayes_sota.core.numerics import invert_rows, one_thread
+from bayes_sota.core.numerics import CERTAIN, invert_rows, one_thread
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.anchors import known_skills, shift_given
 from bayes_sota.leaderboard.evidence import Evidence, Tables
@@ -64,7 +61,7 @@ class Skills:
     psi : ndarray, shape (D, C)
         Board-conditional skills.
     others : ndarray, shape (D,)
-        Psi of the best of all others: modelled, but far below, and not listed; -inf without any.
+        Psi of the best of all others (far below, or not listed); -inf without any.
     fresh_best : ndarray, shape (D,)
         Expected best psi of as many fresh classifiers.
     rho, shift, tries : ndarray, shape (D,)
@@ -104,12 +101,12 @@ class Skills:
 
     @cached_property
     def best(self) -> FloatArray:
-        """theta_sota, the highest skill, (D,)."""
+        """theta_sota, (D,)."""
         return self._leaders.max(axis=1)
 
     @cached_property
     def _leaders(self) -> FloatArray:
-        """True skills behind the best scores, and of the best of all others, (D, 41) at most."""
+        """True skills of the best scores and of the best of all others, (D, 41) at most."""
         others = self.theta[:, :-LEADERS].max(axis=1, initial=-np.inf)
         if not np.isneginf(self.others).all():
             hidden = self.fit.evidence.law.remove_shift(self.others, self.rho * self.shift)
@@ -118,7 +115,7 @@ class Skills:
         return leaders if np.isneginf(others).all() else np.column_stack([leaders, others])
 
     def with_known(self, rng: np.random.Generator) -> "Skills":
-        """The same with known skills, of modelled entries that share no column with others."""
+        """The same with known skills, of modelled entries with a column of their own."""
         evidence, anchors = self.fit.evidence, self.fit.evidence.board.anchors
         which, row = np.nonzero(anchors.entry[:, None] == evidence.entries)
         alone = np.bincount(self.classifier)[self.classifier[row]] == 1
@@ -131,7 +128,7 @@ class Skills:
 
     @cached_property
     def winner(self) -> FloatArray:
-        """Skill of an entry with the best score, any that share it and are not known, (D,)."""
+        """Skill of the best score, (D,); ties take turns, those with unknown skills first."""
         evidence = self.fit.evidence
         score = evidence.scores[evidence.entries]
         first = (score == score.max()) & (self.classifier >= 0)
@@ -208,7 +205,7 @@ class Skills:
     def _draw_below(
         self, below: IntArray, draws: IntArray, r: int, rng: np.random.Generator
     ) -> FloatArray:
-        """Psi of entries below the modelled part, which are flat a priori, (k, entries).
+        """Psi of entries below the modelled part, flat a priori, (k, entries).
 
         They keep their scores, but for the luck of their submissions.
         """
@@ -225,8 +222,8 @@ class Skills:
     def _falling(self, f: int, draws: IntArray) -> FloatArray:
         """Falling part of the mean shape at the grid, relative to its maximum, (G,).
 
-        It is not fitted to entries below the modelled part: below that, and below its mode, it is
-        constant, so that nothing jumps there.
+        The shape is not fitted below the modelled part; there, and below its mode, this is
+        constant.
         """
         evidence, points = self.fit.evidence, self.parameters.points(self.fit, draws)
         shape = self.fit.shape_of(self.fit.families[f], np.unique(points, axis=0))[0]
@@ -240,12 +237,12 @@ class Skills:
 def draw_posterior(
     fit: FieldFit, draws: int, rng: np.random.Generator, *, every: bool = False
 ) -> Skills:
-    """``draws`` draws from a fit; of every modelled entry, or of those that may be the best."""
+    """Draws of every modelled entry, or of those that may be the best."""
     return draw_skills(fit, draw_parameters(fit, draws, rng), rng, every=every)
 
 
 def draw_parameters(fit: Fit, draws: int, rng: np.random.Generator) -> Parameters:
-    """``draws`` posterior draws of parameters, four of each weighted point that is chosen."""
+    """Posterior draws of parameters, four of each chosen point."""
     sets = -(-draws // REPEATS)
     return fit.choose(sets, rng)[rng.permutation(sets * REPEATS)[:draws] // REPEATS]
 
@@ -260,21 +257,10 @@ def draw_skills(
     shapes: Callable[[IntArray], FloatArray] | None = None,
     shared: tuple[FloatArray, FloatArray] | None = None,
 ) -> Skills:
-    """Skills given the parameters of the field, one draw for each.
+    """Skills given the parameters of the field: of all, or of leaders and the best of the others.
 
-    Parameters
-    ----------
-    fit : FieldFit
-    parameters : Parameters
-        Parameters of D draws.
-    rng : Generator
-    every : bool
-        Whether all modelled classifiers are drawn, not only the leaders and the best of the others.
-    shapes : callable, optional
-        Densities of some draws at ``wider_grid``, (k, 1, G), or (k, E, G) of each modelled entry;
-        default those of the parameters.
-    shared : (ndarray, ndarray), optional
-        Rho and shift, (D,) each; default drawn.
+    ``shapes`` gives densities of some draws at ``wider_grid``, (k, 1, G), or (k, E, G) of each
+    modelled entry; ``shared`` rho and shift, (D,) each.
     """
     evidence, size, copies = fit.evidence, parameters.node.size, fit.copies
     rho, shift = draw_shared(fit, parameters, rng) if shared is None else shared
@@ -283,6 +269,7 @@ def draw_skills(
     columns = row.size if every else min(row.size, LEADERS)
     row = row[-columns:]  # the last rows have the best scores
     rest = np.maximum(copies - np.bincount(row, minlength=copies.size), 0.0)
+    drawn, place = np.unique(row, return_inverse=True)
     tries, psi = draw_tries(fit, size, rng), np.empty((size, columns))
     others, fresh = np.full(size, -np.inf), np.empty(size)
     every_y, widths = wider_grid(evidence)
@@ -298,9 +285,10 @@ def draw_skills(
         alone = wider.shape[1] > 1  # an entry has a field of its own
         density = fit.join(wider[:, :, : evidence.y.size])
         cdf = np.cumsum(density * (table.score[row] if alone else table.score), axis=2)
-        level = _levels(evidence, draws.size, first, columns, rng)
-        rows = at[:, None] * cdf.shape[1] + (np.arange(columns) if alone else row)
-        y = invert_rows(cdf.reshape(-1, evidence.y.size), level, evidence.y, rows)
+        level = _levels(evidence, at, first, columns, rng)
+        of_drawn = cdf if alone else cdf[:, drawn]
+        rows = at[:, None] * of_drawn.shape[1] + (np.arange(columns) if alone else place)
+        y = invert_rows(of_drawn.reshape(-1, evidence.y.size), level, evidence.y, rows)
         psi[draws] = evidence.law.skill_at(y)
         mass = wider * np.append(table.typical, np.ones(_BEYOND)) * widths
         fresh[draws] = expected_best(mass, copies.sum(), evidence.law.skill_at(every_y))[at]
@@ -330,7 +318,7 @@ def draw_shared(
 ) -> tuple[FloatArray, FloatArray]:
     """Rho within the cells of nodes, and the shift, from their priors or given anchors.
 
-    Shifts of four draws of one point lie in different quarters: ``cluster_mcse`` knows points.
+    Four draws of a point have shifts in different quarters, as ``cluster_mcse`` knows.
     """
     point, size = parameters.point, parameters.node.size
     begin = rng.integers(REPEATS, size=point.max() + 1)[point]
@@ -345,7 +333,7 @@ def draw_shared(
 
 
 def draw_tries(fit: FieldFit, size: int, rng: np.random.Generator) -> FloatArray:
-    """Numbers of classifiers, (size,): known, or from their prior but not below what is seen."""
+    """Numbers of classifiers, (size,): known, or from their prior, at least those listed."""
     tries = fit.evidence.board.n_classifiers
     if isinstance(tries, int):
         return np.full(size, float(tries))
@@ -353,31 +341,35 @@ def draw_tries(fit: FieldFit, size: int, rng: np.random.Generator) -> FloatArray
 
 
 def _levels(
-    evidence: Evidence, size: int, entry: IntArray, columns: int, rng: np.random.Generator
+    evidence: Evidence, point: IntArray, entry: IntArray, columns: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Uniform numbers of classifiers, (size, columns), with what relatives share.
+    """Uniform numbers of classifiers for draws of points (D,), (D, columns).
 
-    ``entry`` (C,) is one of the entries of each. For independent classifiers, four draws in a
-    row lie in different quarters.
+    ``entry`` (C,) is one of the entries of each. Independent classifiers have four draws of a point
+    in different quarters, relatives are correlated.
     """
     if evidence.shares_scores:
-        begin = rng.integers(REPEATS, size=(-(-size // REPEATS), columns))
-        quarter = np.arange(size)[:, None] + np.repeat(begin, REPEATS, axis=0)[:size]
-        return (quarter % REPEATS + rng.random((size, columns))) / REPEATS
-    normal = evidence.draw_normal((size,), rng)[:, entry]
-    normal *= evidence.wider((size, 1), rng)
+        begin = rng.integers(REPEATS, size=(point.max() + 1, columns))[point]
+        quarter = (place_within(point)[:, None] + begin) % REPEATS
+        return (quarter + rng.random(quarter.shape)) / REPEATS
+    normal = evidence.draw_normal((point.size,), rng)[:, entry]
+    normal *= evidence.wider((point.size, 1), rng)
     return ndtr(np.clip(normal, -_FARTHEST, _FARTHEST))
 
 
 def _log_cdf_of_best(cdf: FloatArray, copies: FloatArray) -> FloatArray:
-    """Log cdf of the best of the classifiers of each row, (N, G), from cdfs (N, K, G)."""
-    kept = cdf[:, copies > 0]
-    log_cdf = np.log(np.maximum(kept / np.maximum(kept[:, :, -1:], _TINY), _TINY))
-    return copies[copies > 0] @ log_cdf
+    """Log cdf of the best of ``copies`` (K,) classifiers, (N, G), from cdfs (N, K, G)."""
+    most = int(np.argmax(copies))
+    impossible = np.exp(-CERTAIN / max(copies[most], _TINY)) * cdf[:, most, -1:]
+    start = int(np.argmax((cdf[:, most] >= impossible).any(axis=0)))  # of where the best may lie
+    kept, log_cdf = cdf[:, copies > 0], np.full(cdf[:, 0].shape, -np.inf)
+    ratio = kept[:, :, start:] / np.maximum(kept[:, :, -1:], _TINY)
+    log_cdf[:, start:] = copies[copies > 0] @ np.log(np.maximum(ratio, _TINY))
+    return log_cdf
 
 
 def log_hidden(fit: FieldFit, table: Tables, density: FloatArray, tries: FloatArray) -> FloatArray:
-    """Log probability that no entry that is not listed has a higher skill, (D, G).
+    """Log probability that no unlisted entry has a higher skill, (D, G).
 
     For densities (D, G) and numbers of classifiers (D,).
     """
@@ -389,15 +381,12 @@ def log_hidden(fit: FieldFit, table: Tables, density: FloatArray, tries: FloatAr
 
 
 def _from_above(mass: FloatArray) -> FloatArray:
-    """Sum of each row from every place on."""
+    """Sums of each row from every place on."""
     return np.cumsum(mass[..., ::-1], axis=-1)[..., ::-1]
 
 
 def expected_best(mass: FloatArray, count: float, psi: FloatArray) -> FloatArray:
-    """Expected best psi of fields of several draws, (N,), an equal part from each of k masses.
-
-    Masses are on a grid, (N, k, G).
-    """
+    """Expected best psi of ``count`` classifiers, (N,), an equal part from each mass, (N, k, G)."""
     above = _from_above(mass)
     beyond = above[..., 1:] / np.maximum(above[..., :1], _TINY)
     log_cdf = np.zeros(mass[:, 0].shape)
@@ -432,7 +421,7 @@ def draw_fresh(
     """
     evidence, kinds = fit.evidence, fit.evidence.kind[fit.evidence.row]
     classifier, _, first = fit.classifiers
-    level = ndtr(evidence.draw_normal((len(density),), rng))[:, first][:, classifier]
+    level = evidence.draw_levels((len(density),), rng)[:, first][:, classifier]
     reach = np.ones((1, evidence.y.size)) if table.reach is None else table.reach
     kinds = kinds if len(reach) > 1 else np.zeros_like(kinds)
     if density.ndim == 3:
@@ -457,17 +446,9 @@ def prior_boards(
     shift: FloatArray,
     rng: np.random.Generator,
 ) -> dict[str, FloatArray]:
-    """Boards from the prior: scores (D, E), their best, and the skills of winner and best, (D,).
+    """Boards from the prior: scores (D, E), their best, and skills of winner and best, (D,).
 
-    Parameters
-    ----------
-    fit : FieldFit
-        For the priors, and for the design that was observed: sizes, cut, correlation.
-    parameters : Parameters
-        Parameters of D draws from the prior (``Parameters.from_prior``).
-    rho, shift : ndarray, shape (D,)
-        Prior draws of rho, in the cells of the nodes, and of the shift.
-    rng : Generator
+    ``fit`` has the priors and the design; ``rho`` (D,) lies in the cells of the nodes.
     """
     wide = replace(fit, evidence=replace(fit.evidence, y=prior_grid(fit)))
     evidence, law, size = wide.evidence, wide.evidence.law, parameters.node.size

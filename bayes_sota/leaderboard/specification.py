@@ -27,32 +27,19 @@ def chosen_model(
 ) -> ModelSpecification:
     """Specification that an estimate takes: the given one, else the default one of its builder.
 
-    Parameters
-    ----------
-    model : ModelSpecification or name, optional
-    builder : str
-        The model must be of this one.
-    priors : optional
-        In place of a model: the specification then has them, and no name.
-    domain : str, optional
-        One of ``DOMAINS``, whose prior of rho the default model takes.
-    field : str, optional
-        One of ``KINDS_OF_FIELD``, whose prior of rho the default model takes.
-    data : optional
-        Observed data: a download of a competition is by default a field of ensembles.
+    ``priors`` take the place of a model. ``domain`` and ``field`` choose the prior of rho of the
+    default model; a download of a competition is by default a field of ensembles.
 
     Raises
     ------
     InputError
         Priors beside a model, a domain or a kind of field beside another source of rho, or a model
-        of another builder; the message has the right ones.
+        of another builder.
 
     Examples
     --------
     >>> chosen_model(None, "paired", domain="tabular").priors.correlation
     BetaCorrelation(a=31.0, b=9.3)
-    >>> chosen_model(None, "paired", domain="tabular", field="ensembles").name
-    'paired-boards-tabular-ensembles'
     """
     if model is not None and priors is not None:
         raise InputError("give either priors or a model, not both")
@@ -72,7 +59,7 @@ def chosen_model(
 
 
 def _of_kind(domain: str | None, field: str, builder: str) -> ModelSpecification:
-    """Default model of a builder with the prior of rho of a domain, or any, and a kind of field."""
+    """Default model of a builder with the prior of rho of a domain and a kind of field."""
     if domain is not None:
         check_choice("domain", domain, DOMAINS)
     check_choice("field", field, KINDS_OF_FIELD)
@@ -86,9 +73,7 @@ def _of_kind(domain: str | None, field: str, builder: str) -> ModelSpecification
 
 
 def of_other_field[P: BoardPriors | MaximumPriors](priors: P) -> list[tuple[str, P]]:
-    """Other kind of field than the one that the prior of rho is of, and the priors of that kind.
-
-    Empty where the prior of rho is of no kind of field.
+    """The other kind of field than that of the prior of rho, if any, and its priors.
 
     Examples
     --------
@@ -106,7 +91,7 @@ def of_other_field[P: BoardPriors | MaximumPriors](priors: P) -> list[tuple[str,
 
 
 def notes_on_field(data: object, name: str, asked: Model = None) -> list[str]:
-    """Note that a download of a competition counts as a field of ensembles, unless by a model."""
+    """Note that a download of a competition counts as a field of ensembles."""
     implied = isinstance(data, Chosen) and data.is_competition and asked is None
     return [
         "entries of a competition are taken for ensembles, which share members, notebooks or "

@@ -1,7 +1,7 @@
 """Skill, ranks, P(best) and tier of every entry of a leaderboard, as a table.
 
 An entry may be the best, is tied with the best and belongs to tier 1 where its set of ranks holds
-rank 1. Names come from unchecked files: every format shows them as plain text
+rank 1. Names come from untrusted files: every format shows them as plain text
 (``tests/leaderboard/test_summary_entries.py``).
 """
 
@@ -27,8 +27,13 @@ from bayes_sota.data.known import KnownSkills, with_known
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import ABOUT, Outcomes
 from bayes_sota.leaderboard import summary_words as words
-from bayes_sota.leaderboard.entries import MOST_JOINT, Ranks, rank_sets
-from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
+from bayes_sota.leaderboard.posterior import (
+    MOST_JOINT,
+    BoardPosterior,
+    Ranks,
+    board_posterior,
+    rank_sets,
+)
 from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_field
 
 _DRAWS = 4000  # of theta_sota
@@ -69,7 +74,7 @@ def board_table(
 ) -> Report:
     """Skill, ranks, P(best) and tier of every entry of a leaderboard.
 
-    They come from all scores, or from the answers, which also inform the correlation of classifiers
+    From all scores, or from the answers, which also inform the correlation of classifiers
     (``board_posterior``). The sets of ranks hold for all entries at once (``core.ranks``).
 
     Parameters
@@ -202,8 +207,7 @@ def _separating(
 ) -> dict[str, Any] | None:
     """How many more items would distinguish the first two if their difference stays.
 
-    None where the ranks do so, where the two do not differ, and where there are enough items for
-    the two by themselves, but not for all ranks at once.
+    None where the ranks do so, the two do not differ, or there are enough items for the two alone.
     """
     pair = np.argsort(-data.scores, kind="stable")[:2]
     apart = found.entries.skill[:, pair].astype(float) @ [1, -1]

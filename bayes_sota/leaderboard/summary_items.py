@@ -1,9 +1,7 @@
-"""Skills from answers without a model of the board: of each classifier alone, and in each task.
+"""Reports of skills from answers, of each classifier alone and in each task.
 
-``describe_skills`` is what ``score`` prints. ``board_by_task`` is ``board --by task``, by the model
-of ``items.by_task``, which shrinks how entries differ in a task towards their mean over all tasks;
-``claim responses --by task`` says which verdicts on the best of each task hold together.
-``tests/leaderboard/test_summary_items.py`` reads them.
+``board_by_task`` shrinks how entries differ in a task towards their mean over all tasks
+(``items.by_task``). ``tests/leaderboard/test_summary_items.py`` reads them.
 """
 
 from collections.abc import Sequence
@@ -46,20 +44,8 @@ def describe_skills(
 ) -> Report:
     """Describe the skills of classifiers, each by itself.
 
-    Parameters
-    ----------
-    skills : sequence of Skill
-    new : {"items", "runs", "tasks"}
-        What the skills refer to.
-    average : {"items", "tasks", "weights"}
-        Which units have equal weight in a score.
-    ci_prob : float
-        Probability of the intervals.
-    notes : sequence of str
-    reasons : sequence of str
-        Why the result cannot be trusted.
-    metric : str
-        Name of the scores, unless they are accuracies.
+    ``new`` is what the skills refer to, ``average`` which units have equal weight in a score,
+    ``metric`` the name of scores that are not accuracies.
     """
     skills = sorted(skills, key=lambda skill: -skill.score)
     records = [_record(skill, ci_prob) for skill in skills]

@@ -8,10 +8,9 @@ a draw of the posterior (parameters phi of the field, rho, shift z, theta_sota),
           P(\text{better} \mid x) = \frac{\sum_d p(x \mid d)\, p(\text{better} \mid x, d)}
           {\sum_d p(x \mid d)}
 
-where the denominator :math:`p(x \mid d)` weighs the draws, because x also tells of the field. The
-score has mean :math:`\psi = \theta + \rho\, sd\, z` and variance :math:`(1-\rho^2) sd^2`
-(``maximum.score_laws``): the integrals are over psi. A newcomer that is truly better by a gap
-reaches the best observed score with probability
+as x also tells of the field. The score has mean :math:`\psi = \theta + \rho\, sd\, z` and variance
+:math:`(1-\rho^2) sd^2` (``maximum.score_laws``): the integrals are over psi. A newcomer that is
+truly better by a gap reaches the best observed score with probability
 
 .. math:: E\, P(X \ge x_{max} \mid \theta_{sota} + gap, \rho, z)
 
@@ -56,29 +55,27 @@ def newcomer(
     gap: float | None = None,
     board: int = 0,
 ) -> dict[str, Any]:
-    r"""Whether a new classifier is truly better than the best, or whether a better one would show.
+    """Whether a new classifier is truly better than the best, or whether a better one would show.
 
-    The newcomer is one more of the field, with its skill from P(theta), and is scored on the same
-    items. Where you have its answers to the items, add them to the matrix instead.
+    The newcomer is one more of the field, with its skill from P(theta), scored on the same items.
+    If you have its answers to the items, add them to the matrix instead.
 
     Parameters
     ----------
     found : BoardPosterior or DataTree
-        From ``board_posterior``, for a board or answers; where the best score alone is known, the
-        result of ``estimate_sota``.
+        From ``board_posterior``; where the best score alone is known, from ``estimate_sota``.
     score : float, optional
-        Observed score of the newcomer, in the units of the board: how probably is its skill above
-        theta_sota?
+        Observed score of the newcomer: how probably is its skill above theta_sota?
     gap : float, optional
-        By how much its skill is better than theta_sota: how probably does it reach the best score?
+        Its skill minus theta_sota: how probably does it reach the best score?
     board : int
         Which board's theta_sota, where there are several best scores.
 
     Returns
     -------
     dict
-        ``score`` or ``gap`` with the ``best_score`` that is to be reached, ``probability``,
-        ``mcse``, and of a score ``effective_draws``, how many draws the answer rests on.
+        ``score``, or ``gap`` and ``best_score``; ``probability``, ``mcse``, and for a score
+        ``effective_draws``, how many draws the answer rests on.
 
     Raises
     ------
@@ -90,8 +87,6 @@ def newcomer(
     >>> from bayes_sota.leaderboard.sample_estimate import estimate_sota
     >>> tree = estimate_sota(BestScore("0.98", n_test=200, n_classifiers=50), random_seed=0)
     >>> newcomer(tree, score=0.985)["probability"] < newcomer(tree, score=0.995)["probability"]
-    True
-    >>> newcomer(tree, gap=0.005)["probability"] < 0.6
     True
     """
     if (score is None) == (gap is None):
@@ -107,23 +102,20 @@ class Newcomer:
     Attributes
     ----------
     law : ScoreLaw
-        Law of a score on the items of the board.
     best : ndarray, shape (chain, draw)
         Draws of theta_sota.
-    moved : ndarray
-        Shift of its score by the items, in standard errors, for each draw.
-    own : ndarray
-        Variance that its score does not share, in units of the law's, for each draw.
+    moved, own : ndarray, shape (chain, draw)
+        Shift of its score in standard errors, and its own variance in units of the law's.
     maximum : float
         Best observed score.
     cells : callable
-        Where its psi comes from, given its score.
+        Prior of its psi, given its score.
     error : callable
         Error of the result, as in ``weighted_chance``.
     sign : int
         -1 where lower scores are better.
     luck : float
-        What anchors say was luck in its score, as far as in that of the typical entry.
+        Luck of the typical entry's score, as anchors show it.
     """
 
     law: ScoreLaw
@@ -168,7 +160,7 @@ class Newcomer:
         return {"gap": float(gap), "best_score": self.sign * self.maximum, **answer}
 
     def _value(self, score: float) -> float:
-        """A score in the unit of the law: the nearest count of correct answers, or itself."""
+        """A score in the unit of the law: the nearest count, or itself."""
         return float(np.round(score * self.law.unit)) if self.law.spacing else float(score)
 
 
@@ -185,7 +177,7 @@ def of_board(found: BoardPosterior) -> Newcomer:
 
 
 def _on_grid(found: BoardPosterior, _score: float) -> Cells:
-    """Cells of the grid of a fit, which ends where no newcomer of this field has its score."""
+    """Cells of the grid of a fit."""
     fit, evidence = found.skills.fit, found.skills.fit.evidence
     ends = np.append(evidence.y - evidence.step / 2, evidence.y[-1] + evidence.step / 2)
     reach = fit.tables[fit.rho.size // 2].typical * evidence.step
@@ -240,7 +232,7 @@ def sentence_of(answer: dict[str, Any], where: str = "") -> str:
 
 
 def reasons_of_answer(answer: dict[str, Any]) -> list[str]:
-    """Why the answer cannot be trusted."""
+    """Reason not to trust the answer."""
     few = counted(round(answer["effective_draws"]), "draw supports", "draws support")
     reason = f"the new score is so unlike the field that only {few} it, below {_LEAST_DRAWS:.0f}"
     return [reason] * (answer["effective_draws"] < _LEAST_DRAWS)

@@ -1,4 +1,4 @@
-"""Report of theta_sota, in numbers and words, for the shell and for Python."""
+"""Report of theta_sota, in numbers and words."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -55,13 +55,13 @@ def report_sota(
     ci_prob: float = 0.95,
     **settings: Any,
 ) -> Report:
-    """Estimate theta_sota, see how it moves with the assumptions, and describe both.
+    """Estimate theta_sota, its sensitivity to the assumptions, and describe both.
 
     Parameters
     ----------
     data : Leaderboard, BestScore, Outcomes or tuple of BestScore
     new_score : float, optional
-        Score of a new classifier on the same items: how probably is it truly better?
+        Score of a new classifier on the same items: is it truly better?
     sensitivity : bool
         Whether other assumptions are tried; answers and item scores have none.
     ci_prob : float
@@ -141,18 +141,14 @@ def sota_sensitivity(
     random_seed: int | None = DEFAULT_SEED,
     progressbar: bool | None = None,
 ) -> pd.DataFrame:
-    """How theta_sota moves with assumptions that the data do not determine, by the exact route.
+    """How theta_sota moves with assumptions that the data do not determine.
 
-    The number of classifiers at half, twice and ten times; theta0 at half and twice its odds; rho
-    fixed at the 2.5 %, 50 % and 97.5 % quantiles of its prior (or at 0, 0.6 and 0.9 where it is
-    fixed); the spread of skills fixed at the ends of its prior range (or at half and twice); the
-    spread ratio of the scores behind AUCs at half and two; the other kind of field, where the prior
-    of rho is of one.
-
-    For a board with scores: rho fixed on a grid, and rho learnt jointly; each family of P(theta)
-    alone; the luck of chosen submissions, where the board has some; more entries than are listed;
-    the spread ratio of the scores behind AUCs; the other kind of field.
-    ``progressbar`` shows how many are left.
+    For best scores: half, twice and ten times as many classifiers; theta0 at half and twice its
+    odds; rho fixed at the 2.5 %, 50 % and 97.5 % quantiles of its prior (at 0, 0.6 and 0.9 where it
+    is fixed); the spread of skills at the ends of its prior range (at half and twice); the spread
+    ratio behind AUCs at half and two; the other kind of field. For a board with scores: rho fixed
+    on a grid, and learnt; each family of P(theta) alone; the luck of submissions; more entries than
+    are listed; the spread ratio; the other kind of field.
 
     Returns
     -------
@@ -212,8 +208,8 @@ def _worth_of_an_anchor(found: BoardPosterior, now: dict[str, Any]) -> Iterator[
 
     .. math:: \sqrt{1 - c\, E \rho^4\, se^2 / \mathrm{sd}(\theta_{sota})^2}
 
-    times its width, with c = 1 for an anchor that resembles the leaders as they resemble each other
-    and is not stray; boards of real classifiers showed .9 from answers and .6 from scores.
+    times its width, with c = 1 for an anchor that resembles the leaders as they resemble each
+    other; boards of real classifiers showed .9 from answers and .6 from scores.
     """
     evidence, worth = found.skills.fit.evidence, 0.9 if found.learns_rho else 0.6
     error = evidence.law.standard_error * evidence.error_ratio
@@ -262,7 +258,7 @@ def _tables(
     sensitivity: Sequence[dict[str, Any]],
     ci_prob: float,
 ) -> list[Table]:
-    """The estimands of each board, and what they would be under other assumptions."""
+    """The estimands of each board, and the sensitivity."""
     meanings = {name: text.format(_FRESH[boards[0].new]) for name, text in MEANING.items()}
     pairs = zip(boards, each, strict=True)
     tables = [words.quantity_table(one, meanings, ci_prob, data.name) for data, one in pairs]
@@ -281,7 +277,7 @@ def _tables(
 
 
 def setting_of(assumption: str, value: float | str) -> str:
-    """Setting of an assumption in a row of the sensitivity, in words.
+    """Setting of an assumption, in words.
 
     Examples
     --------

@@ -18,7 +18,7 @@ _ENDS = {"rank_interval": "rank", "rank_set": "set"}
 def report_of(
     content: dict[str, Any], *, sentences: Sequence[str], legend: Sequence[str] = (), **parts: Any
 ) -> Report:
-    """Report with the notes and reasons of ``content``; its paragraph holds all sentences."""
+    """Report with the notes and reasons of ``content``."""
     return Report(
         content=content,
         sentences=sentences,
@@ -30,7 +30,7 @@ def report_of(
 
 
 def flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of JSON as a row of a table: a skill as its mean, sd and ends, other ranges as ends.
+    """A row of JSON as a row of a table: a skill as mean, sd and ends, other ranges as ends.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def board_of[D: BestScore](data: D | Outcomes) -> D | Leaderboard:
 
 
 def measured_of(data: BestScore | Outcomes) -> str:
-    """Key of the words of a page on how accurate such results are."""
+    """Key of the words of a page on measured accuracy."""
     if data.anchors is not None:
         return "anchors"
     if data.metric != "accuracy":
@@ -67,7 +67,7 @@ def measured_of(data: BestScore | Outcomes) -> str:
 
 
 def items_of(data: Leaderboard | Outcomes) -> dict[str, Any]:
-    """Keys of JSON on the items behind scores: their number, its source, and their groups.
+    """Keys of JSON on the items: their number, its source, and their groups.
 
     Examples
     --------
@@ -88,13 +88,7 @@ def items_of(data: Leaderboard | Outcomes) -> dict[str, Any]:
 
 
 def groups_in_words(n_tasks: int, averaging: Averaged, clusters: int | None, runs: str) -> str:
-    """Tasks, clusters and runs of the items, if any.
-
-    Examples
-    --------
-    >>> groups_in_words(2, "tasks", None, "3 runs")
-    '2 tasks that count the same, 3 runs'
-    """
+    """Tasks, clusters and runs of the items, if any."""
     tasks = tasks_in_words(n_tasks, averaging) if n_tasks else ""
     return ", ".join(filter(None, [tasks, f"{clusters:,} clusters" if clusters else "", runs]))
 
@@ -102,7 +96,7 @@ def groups_in_words(n_tasks: int, averaging: Averaged, clusters: int | None, run
 def quantity_table(
     content: Mapping[str, Any], meanings: Mapping[str, str], ci_prob: float, title: str
 ) -> Table:
-    """Table of the quantities that ``meanings`` explain, with their summaries in ``content``."""
+    """Table of the quantities that ``meanings`` explain."""
     columns: dict[str, Any] = {
         "quantity": "name",
         "mean": lambda row: f"{row['mean']:z.{text.decimals_of(row)}f}",
@@ -115,7 +109,7 @@ def quantity_table(
 
 
 def source_of(data: BestScore | Outcomes) -> str:
-    """Source of what is known of rho, for ``about_rho``."""
+    """Source of knowledge of rho, for ``about_rho``."""
     return "answers" if isinstance(data, Outcomes) and data.is_answers else data.new
 
 
@@ -132,13 +126,7 @@ def score_decimals(data: BestScore | Outcomes) -> int:
 
 
 def said_decimals(data: BestScore | Outcomes, supported: int) -> int:
-    """Decimals of a skill in a sentence: those of the score, at least three; only supported ones.
-
-    Examples
-    --------
-    >>> said_decimals(BestScore("0.98", n_test=250, n_classifiers=50), 4)
-    3
-    """
+    """Decimals of a skill in a sentence: those of the score, at least three, if supported."""
     return min(supported, max(score_decimals(data), 3))
 
 
@@ -152,17 +140,7 @@ def answer_of(
 ) -> Iterator[str]:
     """Sentences on the winner, on the best of all, and on the best score.
 
-    Parameters
-    ----------
-    data
-    who : str
-        Name of the winner.
-    winner, best : dict
-        Summaries of the winner's skill and of theta_sota.
-    score : float
-        The best observed score.
-    more : str
-        Continues the sentence on theta_sota.
+    From summaries of the winner's skill and of theta_sota; ``more`` ends the second sentence.
 
     Examples
     --------
@@ -191,7 +169,7 @@ def answer_of(
 
 
 def _competitors(data: BestScore | Outcomes) -> str:
-    """Number of entries where each one is listed, else of classifiers, known or not."""
+    """Number of entries, or of classifiers, known or not."""
     if isinstance(data, Leaderboard) and not data.is_partial:
         return text.counted(data.n_entries, "entry", "entries")
     if isinstance(data, Outcomes) or isinstance(data.n_classifiers, int):
@@ -221,7 +199,7 @@ def _behind(data: BestScore | Outcomes) -> str:
 
 
 def cautious_on(data: BestScore | Outcomes) -> str:
-    """Clause on the probability of being the best of new tasks, as found in real tables."""
+    """Clause on P(best) with new tasks, as found in real tables."""
     return " (conservative: about half that in real tables)" * (data.new == "tasks")
 
 
@@ -232,13 +210,13 @@ def leaders_of(data: Leaderboard | Outcomes) -> list[str]:
 
 
 def winner_of(data: Leaderboard | Outcomes) -> str | None:
-    """Name of the entry with the best score; None where several have it, or none has a name."""
+    """Name of the entry with the best score; None for ties or without a name."""
     name, *others = leaders_of(data)
     return None if others or name.isdigit() or name.startswith("entry ") else name
 
 
 def about_rho(rho: dict[str, Any], source: str) -> str:
-    """How much error classifiers share, and whether it is set, learnt from a source, or assumed.
+    """How much error classifiers share: set, learnt from a source, or assumed.
 
     Examples
     --------

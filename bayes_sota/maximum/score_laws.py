@@ -77,6 +77,11 @@ class ScoreLaw(ABC):
         """Variance that printing takes from scores, unless ``log_kernel`` has it."""
         return 0.0
 
+    def rounding_at(self, scores: FloatArray) -> FloatArray:
+        """The same in units of the variance of these scores."""
+        variance: FloatArray = self.errors_at(self.inside(scores)) ** 2
+        return self.rounding / variance
+
     @property
     def standard_error(self) -> float:
         return float(self.errors_at(self.inside(np.asarray(self.best))))

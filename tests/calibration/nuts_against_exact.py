@@ -27,10 +27,9 @@ from bayes_sota.core.importance import sample_importance
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.leaderboard.fit import FieldFit, fit_field, fit_shape
+from bayes_sota.leaderboard.fit import FAMILIES, FieldFit, fit_field, fit_shape
 from bayes_sota.leaderboard.models import build_model, start_values
-from bayes_sota.leaderboard.sample_trace import skills_of_trace
-from bayes_sota.leaderboard.shapes import FAMILIES
+from bayes_sota.leaderboard.sample import skills_of_trace
 from bayes_sota.leaderboard.skills import draw_posterior
 from bayes_sota.leaderboard.specification import load_model
 

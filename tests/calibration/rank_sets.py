@@ -18,8 +18,7 @@ from tasks_and_clusters import clustered
 
 import bayes_sota as bs
 from bayes_sota.core.parallel import run_each
-from bayes_sota.leaderboard.entries import rank_sets
-from bayes_sota.leaderboard.posterior import board_posterior
+from bayes_sota.leaderboard.posterior import board_posterior, rank_sets
 from bayes_sota.leaderboard.specification import chosen_model
 
 SIZES = (200, 500, 1000, 2000, 5000)

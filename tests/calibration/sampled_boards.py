@@ -14,7 +14,7 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.fit import fit_field, fit_shape
 from bayes_sota.leaderboard.models import build_model, start_values
-from bayes_sota.leaderboard.sample_trace import complete
+from bayes_sota.leaderboard.sample import complete
 from bayes_sota.leaderboard.specification import chosen_model
 
 NUTS = {"draws": 2000, "tune": 1500, "chains": 4, "target_accept": 0.99, "adaptation": "low_rank"}

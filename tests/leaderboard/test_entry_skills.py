@@ -6,8 +6,7 @@ from boards import draw_entries
 
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.entries import EntryDraws, rank_sets
-from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
+from bayes_sota.leaderboard.posterior import BoardPosterior, EntryDraws, board_posterior, rank_sets
 
 DRAWS = 4000
 TWO = ("normal", "ex-gaussian")

@@ -38,6 +38,10 @@ def test_draws_of_one_point_are_not_independent() -> None:
     assert independent == pytest.approx((values[0] - 2.0 * stratum).std() / 120**0.5, rel=1e-12)
 
 
+def test_draws_of_a_board_share_points() -> None:
+    assert int(bs.estimate_sota(FORTY, draws=500)["sample_stats"]["point"].max()) < 500
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BOARDS)
 def test_they_are_what_other_seeds_give(name: str) -> None:

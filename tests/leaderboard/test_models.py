@@ -12,9 +12,8 @@ from scipy import special, stats
 from bayes_sota import Leaderboard
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.leaderboard import build_model, field_log_density, fit_shape, score_log_probability
-from bayes_sota.leaderboard.fit import fit_field
+from bayes_sota.leaderboard.fit import FAMILIES, SkillFamily, fit_field
 from bayes_sota.leaderboard.models import _log_evidence, _log_ndtr
-from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 
 UNOPTIMISED = {"mode": "FAST_COMPILE"}  # no compilation: a few evaluations only
 BOARDS = ("complete", "cut", "score", "auc")

@@ -78,7 +78,9 @@ def test_tables_are_densities_of_simulated_scores(luck: float) -> None:
 def test_unusual_share_of_flat_skills_by_hand() -> None:
     """A mixture of normals, and scores that say nothing."""
     pairs = Pairs.of(boards(100), top=0.3)
-    _, unusual = draw_alone(pairs, noise_of(), np.random.default_rng(0))
+    noise = Noise(*np.array(noise_of())[:, None, None])
+    psi, unusual = draw_alone(pairs, noise.at(np.zeros(500, int)), np.random.default_rng(0))
+    mean, unusual = psi.mean(axis=0), unusual[0]
     x, y = pairs.observed.T
     parts, widths = (0.95, 0.05), (1.0, WIDE)
     each = [
@@ -91,8 +93,7 @@ def test_unusual_share_of_flat_skills_by_hand() -> None:
         for far, own in zip(far_of(pairs), (0.02, 0.01), strict=True)
     )
     np.testing.assert_allclose(unusual, 1 - each[0] / (sum(each) + nothing), rtol=1e-9)
-    rng, usual = np.random.default_rng(1), unusual < 0.1
-    mean = np.mean([draw_alone(pairs, noise_of(), rng)[0] for _ in range(500)], axis=0)
+    usual = unusual < 0.1
     np.testing.assert_allclose(mean[usual], (0.8 * (x + 0.003) + 0.2 * y)[usual], atol=0.004)
 
 
@@ -105,8 +106,8 @@ def test_reach_is_the_share_of_simulated_means_above_the_cut(luck: float) -> Non
         vars(of_either)["trend"] = luck * 0.01 / 2  # no slope
     psi = pairs.cut + 0.004
     reach = reach_at(pairs, noise_of(luck=luck), np.array([psi]))[:, 0]
-    rng, all_psi = np.random.default_rng(3), np.full(100, psi)
-    scores = [draw_scores(free, noise_of(luck=luck), all_psi, rng) for _ in range(4_000)]
+    draws = Noise(*np.tile(noise_of(luck=luck), (4_000, 1)).T[:, :, None])
+    scores = draw_scores(free, draws, np.full((4_000, 100), psi), np.random.default_rng(3))
     above = (np.sum(scores, axis=2) + pairs.middle) / 2 >= pairs.cut
     for kind, expected in enumerate(reach):
         assert above[:, free.kind == kind].mean() == pytest.approx(expected, abs=0.02)

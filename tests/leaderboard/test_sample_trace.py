@@ -15,8 +15,8 @@ from bayes_sota.core.summary import diagnose
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import fit_field, fit_shape
 from bayes_sota.leaderboard.models import build_model, field_log_density, observe_scores
+from bayes_sota.leaderboard.sample import complete, draw_own_skills
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
-from bayes_sota.leaderboard.sample_trace import complete, draw_own_skills
 from bayes_sota.leaderboard.skills import draw_posterior
 
 ONE = BoardPriors(families=("normal",))

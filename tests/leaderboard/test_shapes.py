@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayes_sota.core.priors import BOARD_FAMILIES
-from bayes_sota.leaderboard.fit import NUMPY
+from bayes_sota.leaderboard.fit import FAMILIES, NUMPY, FieldScale
 from bayes_sota.leaderboard.models import PYTENSOR
-from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale
 
 SCALE = FieldScale(1.6, 1.5, np.log(0.3), 0.9, 0.004)
 Y = np.linspace(-14, 18, 40_001)
@@ -16,10 +14,6 @@ Y = np.linspace(-14, 18, 40_001)
 def density(name: str, t: np.ndarray, scale: FieldScale = SCALE, y: np.ndarray = Y) -> np.ndarray:
     columns = tuple(t[:, i, None] for i in range(FAMILIES[name].dimension))
     return np.exp(FAMILIES[name].log_density(NUMPY, scale, columns, y))
-
-
-def test_the_families_are_those_of_the_prior() -> None:
-    assert tuple(FAMILIES) == BOARD_FAMILIES
 
 
 @pytest.mark.parametrize("name", FAMILIES)
