@@ -51,7 +51,7 @@ def clustered(
     label = np.repeat(np.arange(chosen.size), [len(row) for row in rows])
     answers, models = some_runs(rng, share, np.concatenate(rows), runs)
     truth = share.mean(axis=0)[models]
-    return bs.Outcomes(answers, clusters=label.astype(str)), truth
+    return bs.Outcomes(answers, clusters=label.astype(str), n_runs=runs), truth
 
 
 def by_task(
@@ -71,19 +71,17 @@ def by_task(
     means = [share[task == name].mean(axis=0) for name in names]
     truth = np.average(means, axis=0, weights=weights)[chosen]
     tasks = np.repeat(names, sizes)
-    return bs.Outcomes(answers, tasks=list(tasks), average=average), truth
+    return bs.Outcomes(answers, tasks=list(tasks), average=average, n_runs=runs), truth
 
 
 def some_runs(
     rng: np.random.Generator, share: np.ndarray, rows: np.ndarray, runs: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Answers of random models to some items, items x models x runs if several, and the models."""
+    """Shares of right answers of random models to some items, and the models."""
     m = share.shape[1]
     chosen = rng.choice(m, int(rng.integers(SMALLEST, m + 1)), replace=False)
     p = share[np.ix_(rows, chosen)]
-    if runs == 1:
-        return (rng.random(p.shape) < p).astype(int), chosen
-    return (rng.random((*p.shape, runs)) < p[:, :, None]).astype(int), chosen
+    return (rng.random((*p.shape, runs)) < p[:, :, None]).mean(axis=2), chosen
 
 
 def by_itself(rng: np.random.Generator, data: bs.Outcomes) -> bs.Outcomes:
