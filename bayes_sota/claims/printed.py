@@ -67,7 +67,13 @@ def sds_as_shares(sds: Sequence[float], in_percent: bool | None) -> tuple[list[f
     >>> sds_as_shares([12.0, 10.0], True), sds_as_shares([0.12, 0.1], False)
     (([0.12, 0.1], ['standard deviations are read as percent']), ([0.12, 0.1], []))
     """
-    largest = max((sd for sd in sds if not isinstance(sd, Points)), default=0.0)
+    bare = [sd for sd in sds if not isinstance(sd, Points)]
+    largest = max(bare, default=0.0)
+    if in_percent is False and largest > 1 and 0 < min(bare) < 1:
+        raise InputError(
+            f"the standard deviations {min(bare):g} and {largest:g} look like a share and percent: "
+            "write % behind those in percent"
+        )
     if in_percent and 0 < largest < 1:
         raise InputError(
             f"the means are in percent, and a standard deviation of {largest:g} may be a share or "

@@ -68,7 +68,8 @@ def read_outcomes(
     ------
     InputError
         A file that is none of these, a wrong cell, items that repeat, or an entry without scores on
-        more than 5 % of the items.
+        more than 5 % of the items
+        (the mean over tasks).
 
     Examples
     --------
@@ -117,12 +118,21 @@ def outcomes_of(
         of["cluster"] = []
     notes = [tidy.sentence, *tidy.notes, *_notes_on_runs(tidy, counts)]
     if tidy.origin or tidy.n_files > 1 or not are_answers or of["task"] or counts.max() > 1:
-        there, tasks = counts > 0, set(of["task"])
+        there = counts > 0
         kept = there.all(axis=1)
+        each = np.array(of["task"] or [""] * len(items))
+        tasks = set(of["task"])
+        in_task = [each == task for task in dict.fromkeys(each)]
+        if tidy.origin:  # files are runs
+            whole = [counts[rows] == counts[rows].max(axis=0) for rows in in_task]
+            alike = np.mean([part.mean(axis=0) for part in whole], axis=0)
+            if alike.min() < 1 - _MOST_LOST:
+                problem = f"runs of {quoted(names[int(np.argmin(alike))])} are on different items"
+                raise tidy.error(problem, fix="name only logs of whole, current runs")
         values, counts, items = values[kept], counts[kept], list(compress(items, kept))
         of = {role: list(compress(labels, kept)) for role, labels in of.items()}
         if not kept.all():
-            shares = there.mean(axis=0)
+            shares = np.mean([there[rows].mean(axis=0) for rows in in_task], axis=0)
             fewest = quoted(names[int(np.argmin(shares))])
             lost = f"{np.sum(~kept)} of {counted(kept.size, 'item')} without a score of each entry"
             notes.append(f"left out {lost}; {fewest} has scores on the fewest")

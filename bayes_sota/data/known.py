@@ -133,7 +133,7 @@ def private_board(boards: PairedBoards) -> Leaderboard:
     how: Any = {"n_test": boards.n_test[1]} if boards.n_test else {"metric": "score"}
     if boards.standard_errors:
         how["standard_error"] = boards.standard_errors[1]
-    board = Leaderboard(boards.private, names=boards.names, rounding="exact", **how)
+    board = Leaderboard(boards.private, names=boards.names, **how)
     return board.copy_with(anchors=boards.anchors)
 
 

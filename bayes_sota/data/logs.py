@@ -204,9 +204,14 @@ def choose_metric(table: tables.Table, metric: str | None) -> tables.Table:
     if bare := dict.fromkeys(task for task in tasks if task not in chosen):
         notes.append(f"left out tasks without scores of single items: {listed(bare)}")
     shots = table.columns.get("n_shot", ())
-    if two := _differing(tasks, shots):
-        each = ", ".join(f"{quoted(models[row])} is {shots[row]}-shot" for row in two)
-        notes.append(f"prompts differ in task {quoted(tasks[two[0]])}: {each}")
+    prompts: dict[str, dict[Any, str]] = {}  # models by their number of shots, by task
+    for task, model, shot in zip(tasks, models, shots, strict=False):
+        if shot is not None:
+            prompts.setdefault(task, {}).setdefault(shot, model)
+    if differ := {task: each for task, each in prompts.items() if len(each) > 1}:
+        each = next(iter(differ.values())).items()
+        some = ", ".join(f"{quoted(model)} has {shot}-shot prompts" for shot, model in each)
+        notes.append(f"prompts differ in {listed(differ)} ({some}): is this comparison meant?")
     found = table.take(kept, *notes)
     columns = found.columns | {"metric": [chosen.get(tasks[row], "") for row in kept]}
     filled = [name for name, of in columns.items() if any(cell is not None for cell in of)]

@@ -250,11 +250,14 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
     for role in ["task"] if table.origin else ["task", "cluster"]:  # that number units anew
         beside = [labels[other] for other in ("entry", "unit", "run") if other in labels]
         if {role, "unit"} <= labels.keys() and len(set(zip(*beside, strict=True))) < len(table):
-            labels["unit"] = labels[role] + "/" + labels["unit"]
             if "unit" in layout.roles and not table.origin and "cluster" not in labels:
-                fix = f"--column cluster={shlex.quote(layout.roles['unit'])}"
                 same = "items of the same name in several tasks count as different items"
-                notes.append(f"{same}; if each is one case, say so with {fix}")
+                cases = max((role, "unit"), key=lambda one: len(set(labels[one])))
+                fix = f"--column cluster={shlex.quote(layout.roles[cases])}"
+                notes.append(
+                    f"{same}: or is each {quoted(layout.roles[cases])} one case? then {fix}"
+                )
+            labels["unit"] = labels[role] + "/" + labels["unit"]
     if "entry" not in labels and layout.across != "entry":
         labels["entry"] = np.array([f"entry {i}" for i in range(1, len(table) + 1)], object)
     return labels, notes

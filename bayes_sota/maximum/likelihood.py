@@ -150,23 +150,28 @@ def score_bounds(board: BestScore) -> tuple[float, float]:
 def inverse_law(distribution: SkillDistribution, tail: FloatArray, factor: FloatArray) -> Any:
     """Inverse upper tails of D laws of one skill proportional to ``factor(theta) dP(theta)``.
 
-    ``tail`` (D, N) is P(theta) above each node, ``factor`` (D, N) its value there. Between two
-    nodes the factor is replaced by its mean. ``inverse(rows, upper)`` gives the skills of draws
-    ``rows``.
+    ``tail`` (D, N) is P(theta) above each node, ``factor`` (D, N) its value there, between two
+    nodes linear in the tail. ``inverse(rows, upper)`` gives the skills of draws ``rows``.
     """
-    draws, f = len(tail), factor[:, ::-1]
+    draws = len(tail)
     ends, above = np.zeros((2, draws, tail.shape[1] + 2))
     ends[:, 1:-1], ends[:, -1] = tail[:, ::-1], 1.0
-    mass = np.diff(ends, axis=1)
-    mass[:, 1:-1] *= 0.5 * (f[:, 1:] + f[:, :-1])
-    mass[:, [0, -1]] *= f[:, [0, -1]]
-    np.cumsum(mass, axis=1, out=above[:, 1:])
+    f = np.pad(np.maximum(factor[:, ::-1], 0.0), ((0, 0), (1, 1)), mode="edge")
+    np.cumsum(np.diff(ends) * (f[:, 1:] + f[:, :-1]) / 2, axis=1, out=above[:, 1:])
     above /= np.maximum(above[:, -1:], _TINY)
     above += 2.0 * np.arange(draws)[:, None]  # all draws in one increasing function
-    tails, above = ends.ravel(), above.ravel()
+    tails, above, f = ends.ravel(), above.ravel(), f.ravel()
 
     def inverse(rows: IntArray, upper: FloatArray) -> FloatArray:
-        field, drawn = distribution.take(rows), np.interp(upper + 2.0 * rows, above, tails)
+        level = upper + 2.0 * rows
+        cell = np.clip(np.searchsorted(above, level) - 1, 0, above.size - 2)
+        first, last = f[cell], f[cell + 1]
+        share = (level - above[cell]) / np.maximum(above[cell + 1] - above[cell], _TINY)
+        share = np.clip(share, 0.0, 1.0)
+        root = np.sqrt(first**2 + share * (last**2 - first**2))
+        share *= (first + last) / np.maximum(first + root, _TINY)
+        drawn = tails[cell] + share * (tails[cell + 1] - tails[cell])
+        field = distribution.take(rows)
         return field.skill(field.isf(np.clip(drawn, _TINY, 1.0)))
 
     return inverse
@@ -275,8 +280,8 @@ class BoardLikelihood:
             "shift": table.shifts[k] + within if several else rng.standard_normal(k.size),
             "n_classifiers": tries,
             "log_likelihood": log_likelihood,
-            **{"m": m, "tied": tied, "low": table.survival[part, k]},
-            "high": table.survival[part + 1, k],
+            **{"m": m, "tied": tied, "low": table.smoothed[part, k]},
+            "high": table.smoothed[part + 1, k],
         }
 
 
