@@ -124,8 +124,8 @@ def outcomes_of(
         tasks = set(of["task"])
         in_task = [each == task for task in dict.fromkeys(each)]
         if tidy.origin:  # files are runs
-            whole = [counts[rows] == counts[rows].max(axis=0) for rows in in_task]
-            alike = np.mean([part.mean(axis=0) for part in whole], axis=0)
+            even = [~there[rows] | (counts[rows] == counts[rows].max(axis=0)) for rows in in_task]
+            alike = np.mean([part.mean(axis=0) for part in even], axis=0)
             if alike.min() < 1 - _MOST_LOST:
                 problem = f"runs of {quoted(names[int(np.argmin(alike))])} are on different items"
                 raise tidy.error(problem, fix="name only logs of whole, current runs")

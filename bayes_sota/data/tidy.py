@@ -252,11 +252,9 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
         if {role, "unit"} <= labels.keys() and len(set(zip(*beside, strict=True))) < len(table):
             if "unit" in layout.roles and not table.origin and "cluster" not in labels:
                 same = "items of the same name in several tasks count as different items"
-                cases = max((role, "unit"), key=lambda one: len(set(labels[one])))
-                fix = f"--column cluster={shlex.quote(layout.roles[cases])}"
-                notes.append(
-                    f"{same}: or is each {quoted(layout.roles[cases])} one case? then {fix}"
-                )
+                case = layout.roles[max((role, "unit"), key=lambda one: len(set(labels[one])))]
+                fix = f"--column cluster={shlex.quote(case)}"
+                notes.append(f"{same}; if each {quoted(case)} is one case, say so with {fix}")
             labels["unit"] = labels[role] + "/" + labels["unit"]
     if "entry" not in labels and layout.across != "entry":
         labels["entry"] = np.array([f"entry {i}" for i in range(1, len(table) + 1)], object)

@@ -134,6 +134,14 @@ def test_what_is_left_out_is_not_hidden(capsys, tmp_path):
     assert out.count("Note: ") == 1 + out.count("are these different models?") == 2
 
 
+def test_a_run_with_a_limit_beside_a_stale_one_is_refused(capsys, tmp_path):
+    rows = [{"doc": {}, "acc": float(i % 3 > 0)} for i in range(30)]
+    for model, folder in (("base", "seed1"), ("new", "seed1"), ("new", "seed2")):
+        write_log(tmp_path / model / folder, "arc", rows[: 5 if folder == "seed2" else 30])
+    gate = "claim", "responses", tmp_path, "--pair", "new", "base", "--margin", "0.1"
+    assert 'runs of "new" are on different items' in run(capsys, *gate)[2]
+
+
 def test_metrics_of_two_tasks_are_proposed_once(capsys, tmp_path):
     for task, metrics in (("gsm", ("em", "f1")), ("ifeval", ("strict", "loose"))):
         rows = [{"doc": {}} | {name: float(i % 3 > 0) for name in metrics} for i in range(30)]

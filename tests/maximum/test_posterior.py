@@ -27,6 +27,18 @@ def best(score, n_test, n_classifiers, **options):
 BOARD = best("0.98", 200, 50)
 
 
+@pytest.mark.parametrize(("n", "k"), [(60, 54), (300, 255)])
+def test_the_winner_of_independent_classifiers_has_the_posterior_of_its_own_score(n, k):
+    y = np.linspace(-4, 6, 4001)
+    law = stats.norm(np.log(0.7 / 0.3), 0.3).pdf(y) * stats.binom.pmf(k, n, expit(y))
+    priors = MaximumPriors(LogitNormalSkill(0.7, 0.3), FixedCorrelation(0.0))
+    board = best(k / n, n, 50, rounding="exact")
+    drawn = sota_posterior(board, priors, draws=20_000, random_seed=0).draws["winner_skill"]
+    mean, sd = drawn.mean(), drawn.std()
+    exact = law @ expit(y) / law.sum()
+    assert abs(mean - exact) < 0.035 * sd
+
+
 def simulate_skills(rng, family, location, spread, m):
     """Skills of whole fields from NumPy's own generators."""
     shape = (location.size, m)
