@@ -16,9 +16,9 @@ The steady state s is the mean of endless repetition on this data set, :math:`\m
 data sets of this size; the ratio c is below 1 where the folds of one partition share out the hard
 items. All fold scores of a data set share b: with c = 1 every two have the correlation
 :math:`\rho`, as in the correlated t. It is not identified (Bengio & Grandvalet 2004), and fixed at
-:math:`n_{test} / (n_{train} + n_{test}) = 1 / k` (Nadeau & Bengio 2003). b is integrated out, and
-:math:`\mu` drawn given s. ``tests/crossval/test_models.py`` compares with SciPy's laws and with the
-correlated Student t.
+:math:`n_{test} / (n_{train} + n_{test}) = 1 / k` (Nadeau & Bengio 2003). b and :math:`\alpha`
+are integrated out; :math:`\alpha` and :math:`\mu` are drawn given s.
+``tests/crossval/test_models.py`` compares with SciPy's laws and the correlated Student t.
 """
 
 from types import SimpleNamespace
@@ -114,28 +114,60 @@ def build_model(
         for name, square in (("fold", variance), ("partition", partition), ("shared", shared)):
             pm.Deterministic(f"{name}_sd", pt.sqrt(square), dims=_GRID)
         sd = pm.HalfNormal("learner_sd", known.learner_scale * unit)
-        offset = pm.ZeroSumNormal("learner_offset", dims="learner")
-        effect = pm.Deterministic("learner_effect", sd * offset, dims="learner")
         interaction = pm.HalfNormal("interaction_sd", known.interaction_scale * unit)
         half = known.interaction_tails / 2
         own = interaction**2 / pm.Gamma("interaction_precision", half, half, dims=_GRID)
         steady = pm.CustomDist(
             "steady_state",
-            pt.broadcast_to(effect, data.task_means.shape),
             own + shared,
-            logp=zero_sum_logp,
-            random=_draw_zero_sum,
-            signature="(l),(l)->(l)",
+            sd,
+            logp=steady_logp,
+            random=_draw_steady,
+            signature="(t,l),()->(t,l)",
             transform=ZeroSumTransform([-1]),
-            support_point=lambda _, size, means, variances: means,
+            support_point=lambda _, size, variances, sd: pt.zeros_like(variances),
             dims=_GRID,
         )
+        _, factor, mean = _effect_law(steady, own + shared, sd)
+        noise = pt.linalg.inv(factor).T @ pm.Normal("learner_offset", dims="learner")
+        effect = sd * (sd * mean + noise - noise.mean())
+        effect = pm.Deterministic("learner_effect", effect, dims="learner")
         true = _draw_true_effects(effect, steady, own, shared)
         true = pm.Deterministic("task_effect", true - true.mean(axis=1, keepdims=True), dims=_GRID)
         pm.Deterministic("difference", effect[a] - effect[b], dims="pair")
         pm.Deterministic("task_difference", true[:, a] - true[:, b], dims=("task", "pair"))
         _observe(data, steady, variance, partition)
     return model
+
+
+def steady_logp(values: Any, variances: Any, sd: Any) -> Any:
+    """Log density of steady states (task, learner) about effects that are integrated out.
+
+    ``variances`` (task, learner) are those about the effects, ``sd`` is that of the effects.
+    """
+    alone, factor, mean = _effect_law(values, variances, sd)
+    explained = sd**2 * ((factor.T @ mean) ** 2).sum() / 2
+    shared = explained - pt.log(pt.diagonal(factor)).sum()
+    return alone + shared / alone.size  # the transform asks for a number for each data set
+
+
+def _effect_law(values: Any, variances: Any, sd: Any) -> tuple[Any, Any, Any]:
+    """Log density (task,) were all effects 0, and the law of effects given steady states.
+
+    It is N(sd^2 mean, sd^2 (F F')^-1), with F F' = I + sd^2 P and P the sum of the precisions of
+    the data sets, P 1 = 0. Returned are F and the mean, too.
+    """
+    precision, volume = _zero_sum_law(variances)
+    pull = (precision * values[:, None, :]).sum(axis=-1)
+    factor = pt.linalg.cholesky(pt.eye(values.shape[1]) + sd**2 * precision.sum(axis=0))
+    inverse = pt.linalg.inv(factor)
+    alone = volume - (pull * values).sum(axis=-1) / 2
+    return alone, factor, inverse.T @ (inverse @ pull.sum(axis=0))
+
+
+def _draw_steady(variances: Any, sd: Any, rng: Any = None, size: Any = None) -> FloatArray:
+    effect = sd * rng.standard_normal(np.shape(variances)[-1])
+    return _draw_zero_sum(effect - effect.mean(), variances, rng)
 
 
 def _by_cell(name: str, mean: Any, sd: float) -> Any:

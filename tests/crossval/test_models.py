@@ -8,7 +8,7 @@ from scipy import linalg, stats
 
 from bayes_sota.core.priors import CrossValidationPriors
 from bayes_sota.crossval.fold_scores import FoldScores, relative_scores
-from bayes_sota.crossval.models import build_model, relative_logp
+from bayes_sota.crossval.models import build_model, relative_logp, steady_logp
 
 RNG = np.random.default_rng(0)
 RUNS = FoldScores(RNG.normal(0.8, 0.05, (2, 3, 4, 5)), tasks=["x", "y"], learners=list("abc"))
@@ -39,6 +39,14 @@ def test_the_likelihood_is_that_of_the_laws_it_says(folds: int) -> None:
             inside = stats.multivariate_normal(np.zeros(3), b.T @ np.diag(variance[t]) @ b)
             expected += inside.logpdf(of_folds.T @ values[i] @ b).sum()
         assert found[i] == pytest.approx(expected)
+
+
+def test_steady_states_share_effects_that_are_integrated_out() -> None:
+    values, variance, sd, b = zero_sum(3, 4), RNG.gamma(2, 1, (3, 4)), 0.7, basis(4)
+    covariance = linalg.block_diag(*(b.T @ np.diag(each) @ b for each in variance))
+    covariance += sd**2 * np.kron(np.ones((3, 3)), np.eye(3))
+    expected = stats.multivariate_normal(np.zeros(9), covariance).logpdf((values @ b).ravel())
+    assert steady_logp(values, variance, sd).sum().eval() == pytest.approx(expected)
 
 
 def test_relative_scores_are_those_of_completed_iterations() -> None:
