@@ -13,7 +13,7 @@ import numpy as np
 
 from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.claim import DOMAINS, Claim
-from bayes_sota.claims.means import Means
+from bayes_sota.claims.means import Means, imputed_sd
 from bayes_sota.claims.printed import reported_claim, reported_means
 from bayes_sota.core.arguments import NOT_NEGATIVE, POSITIVE, checked_width
 from bayes_sota.core.errors import ImpossibleAccuracyError
@@ -204,6 +204,8 @@ def assumptions(claim: Claim) -> Iterator[str]:
                 ", imputed as 2/3 mean (1 - mean), a rule of thumb for Dice; with half of them "
                 f"P(false) is {half}, with twice {twice}"
             )
+        elif claim.bounds and first < imputed_sd(claim.a) / 5:
+            how = ", small for a metric in [0, 1]: standard errors, divided by sqrt(n), are not SDs"
         yield f"The SDs of cases are {first:.3g} and {second:.3g}{how}."
 
 

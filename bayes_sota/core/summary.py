@@ -123,7 +123,8 @@ def summarize(
     import pandas as pd
 
     if not dataset_of(tree, "posterior"):
-        raise InputError("this result has no draws", fix='read tree["point_estimate"]')
+        fix = 'read tree["point_estimate"]' * ("point_estimate" in tree.children)
+        raise InputError("this result has no draws", fix=fix)
     held = {name for group in _GROUPS for name in dataset_of(tree, group)}
     names = [name for name in ESTIMANDS if name in held] if var_names is None else var_names
     if not names:

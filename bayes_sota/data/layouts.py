@@ -177,6 +177,9 @@ def _rows_of_entries(header: Header) -> Layout:
     beside = {role: header.beside(columns, role) for role in ("se", "n") if role not in roles}
     beside = {role: names for role, names in beside.items() if names}
     if len(columns) > 1:
+        splits = [name for name in columns if key(name) in SETS["splits"]]
+        problem, fix = "{} look like parts of one benchmark, not tasks", "choose one with {option}"
+        header.refuse(splits if splits[1:] and not header.use else [], problem, "use", fix)
         kept = {role: roles[role] for role in roles if role not in ("unit", "task", "metric")}
         return Layout("tasks", kept, columns, _numbered(columns) or "task", beside)
     roles["score"] = columns[0]

@@ -23,7 +23,7 @@ from bayes_sota.core.arguments import (
     generator_of,
     refuse_unused,
 )
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.parallel import run_each
 from bayes_sota.core.priors import FixedCorrelation, MaximumPriors, PairedPriors, Priors, TriesPrior
 from bayes_sota.core.text import digest_of
@@ -190,9 +190,10 @@ def estimate(
 def _boards(board: Any, known: KnownSkills | None) -> tuple[Data, ...]:
     """A whole board with its anchors, or boards of which the maximum counts."""
     boards = (board,) if isinstance(board, BestScore | Outcomes) else board
-    if not isinstance(boards, list | tuple) or not boards:
+    several = isinstance(boards, list | tuple) and len(boards) > 0
+    if not several or not all(isinstance(one, BestScore | Outcomes) for one in boards):
         fix = "bs.read_leaderboard(path, n_test=1000) makes one of a file or a data frame"
-        raise InputError(f"at least one board must be given, got {type(board).__name__}", fix=fix)
+        raise InputError(f"one or several boards are needed, got {quoted(board)}", fix=fix)
     if len(boards) > 1 and any(isinstance(b, Leaderboard | Outcomes) for b in boards):
         fix = "give board.maximum_only() of each, or one board with its scores"
         raise InputError("several boards are read by their maxima only", fix=fix)

@@ -113,7 +113,7 @@ def test_notes_of_a_best_score_are_those_of_its_result():
     [
         (MAXIMUM, {"priors": bs.Priors(), "model": "observed-maximum"}, "not both"),
         (MAXIMUM, {"method": "magic"}, "method"),
-        ([], {}, "at least one"),
+        ([], {}, "several boards are needed"),
         (BOARD, {"method": "abc"}, "maximum_only"),
         ([BOARD, BOARD], {}, "maximum_only"),
         (BOARD, {"priors": MaximumPriors()}, "must be Priors or .*, got MaximumPriors"),
