@@ -56,14 +56,13 @@ def read_leaderboard(
         Options of ``Leaderboard`` and ``average_tasks``, and columns by their roles. Defaults:
 
         - ``n_test``: the column of numbers of items, or those beside tasks (``law_n`` beside
-        ``law``); - ``metric``: by the name of the column of scores; one that holds no accuracies
-        needs ``metric``
-          or a standard error;
+          ``law``);
+        - ``metric``: by the name of the column of scores; one that holds no accuracies needs
+          ``metric`` or a standard error;
         - ``standard_error``: the column beside the scores, or those beside tasks (``law_stderr``),
           where the number of items is not known; one that you name (``se="..."``) always counts;
         - ``submissions``: the column that is called so, but not of a private board, whose scores
-        were
-          not selected;
+          were not selected;
         - ``rounding`` of a Kaggle download: "kaggle";
         - ``name``: that of the file without its ending.
 

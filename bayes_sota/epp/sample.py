@@ -142,12 +142,14 @@ def complete(
     >>> trace = pm.sample(model=model, random_seed=0)  # doctest: +SKIP
     >>> tree = bs.epp.complete(trace, table)  # doctest: +SKIP
     """
+    from bayes_sota.epp.models import build_model
+
     check_trace(trace)
     if "rank" in trace["posterior"]:  # a result of this function
         trace = trace.copy()
         del trace["posterior"]["rank"]
     tables = [] if data is None else checked_tables(data)
-    model = model_of(trace, model, lambda: epp.build_model(tables), *tables)
+    model = model_of(trace, model, lambda: build_model(tables), *tables)
     _check_model(model)
     rng, seed = resolve_seed(random_seed)
     groups = completed_groups(trace, model, rng)

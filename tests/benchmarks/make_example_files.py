@@ -213,7 +213,7 @@ def in_other_formats(folder: Path) -> None:
         pd.read_csv(folder / f"{name}.csv", dtype=str) for name in ("leaderboard", "answers")
     )
     board.head(40).to_excel(folder / "leaderboard.xlsx", index=False)
-    some = answers.iloc[:, :5]
+    some = answers[["item", *answers.columns[-4:]]]
     some.to_parquet(folder / "answers.parquet", index=False)
     rows = some.melt("item", var_name="model", value_name="correct")
     rows["correct"] = rows["correct"].astype(int)
