@@ -41,7 +41,7 @@ _CLAIMS = {"claim batch {}": "How many claims are doubtful?"}
 _CLASSES = {"cv run {}": "How good are learners, and how sure?"}
 _FOLDS = {"cv judge {}": "Is the order reproducible?"}
 _BOARD = {"board {}": "Who may be the best?", "sota {}": "How good is the best?"}
-_ITEMS = _BOARD | {
+_ITEMS = {
     "claim responses {}": "Which methods cannot be distinguished?",
     "claim plan --gap 0.02 --pilot {}": "How many items distinguish the best two?",
 }
@@ -164,7 +164,7 @@ def _trials(
         if table.origin:  # answers of models that share no items are no scores of rounds
             return "answers", [(partial(data.read_outcomes, table, **reading), _BOARD)]
         return "rounds", [rounds]
-    trials: list[Trial] = [(outcomes.check_several, _ITEMS)]
+    trials: list[Trial] = [(outcomes.check_complete, _BOARD), (outcomes.check_several, _ITEMS)]
     if outcomes.n_classifiers > 1:
         trials.append(_gate(outcomes))
     trials += [(partial(items.skills_alone, outcomes), _ALONE)]

@@ -209,6 +209,9 @@ def _rows_of_units(header: Header) -> Layout:
     roles = header.roles
     score = roles.pop("score", "")
     header.name("label", header.named("label"))
+    if "unit" in roles and header.n_names(roles["unit"]) == len(header.table):
+        numbers = {name: header.n_names(name) for name in header.named("unit")}
+        header.name("cluster", [of for of, n in numbers.items() if 1 < n < len(header.table)])
     texts, units = header.texts(), roles.keys() & {*UNITS}
     others = [name for name in header.scores() if name != score]
     if score and not (texts or others or units or "label" in roles):

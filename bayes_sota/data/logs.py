@@ -21,7 +21,7 @@ import numpy as np
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import counted, digest_of
 from bayes_sota.data import tables
-from bayes_sota.data.words import is_loss
+from bayes_sota.data.words import is_loss, is_role_word
 
 _SAMPLES = re.compile(
     r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\d(T\d\d[-:]\d\d[-:]\d\d(\.\d+)?)?)\.jsonl?(\.gz|\.zip)?"
@@ -214,6 +214,11 @@ def choose_metric(table: tables.Table, metric: str | None) -> tables.Table:
         notes.append(f"prompts differ in {listed(differ)} ({some}): is this comparison meant?")
     found = table.take(kept, *notes)
     columns = found.columns | {"metric": [chosen.get(tasks[row], "") for row in kept]}
+    shared = [name for name in columns if is_role_word(name, "cluster")]
+    if len(shared) > 1:  # tasks may have different words for it
+        rows_of_cells = zip(*(columns[name] for name in shared), strict=True)
+        cells = [next((cell for cell in of if cell is not None), None) for of in rows_of_cells]
+        columns |= dict.fromkeys(shared, cells)
     filled = [name for name, of in columns.items() if any(cell is not None for cell in of)]
     return replace(found, columns={of: columns[of] for of in filled if of not in _CHECKED})
 

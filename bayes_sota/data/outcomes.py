@@ -327,12 +327,7 @@ class Outcomes(Observed):
 
     def leaderboard(self) -> Leaderboard:
         """Leaderboard of the scores, with sizes or the standard error of the best."""
-        self.check_several()
-        if self.has_missing:
-            lacking = self.n_items - self.complete().n_items
-            problem = f"every answer is needed, and {lacking:,} of {self.n_items:,} items lack some"
-            fix = "remove these items from the file (in Python by complete()), or leave entries out"
-            raise InputError(problem, fix=fix)
+        self.check_complete()
         known: dict[str, Any] = {"n_test": self.n_items, "names": self.names, "name": self.name}
         if self.is_plain or self.metric == "auc":
             positive = None if self.labels is None else int(self.labels.sum())
@@ -343,6 +338,14 @@ class Outcomes(Observed):
             raise InputError("the best has the same number for every item: no standard error")
         known |= {"metric": "score", "lower_is_better": self.lower_is_better}
         return Leaderboard(self.sign * self.scores, standard_error=error, **known)
+
+    def check_complete(self) -> None:
+        self.check_several()
+        if self.has_missing:
+            lacking = self.n_items - self.complete().n_items
+            problem = f"every answer is needed, and {lacking:,} of {self.n_items:,} items lack some"
+            fix = "remove these items from the file (in Python by complete()), or leave entries out"
+            raise InputError(problem, fix=fix)
 
     def check_several(self) -> None:
         if self.n_classifiers < 2:

@@ -57,3 +57,8 @@ def test_runs_that_share_an_error_are_noted() -> None:
         frame = pd.DataFrame(dict(zip(("model", "seed", "item"), places.astype(str), strict=True)))
         found = read_outcomes(frame.assign(correct=right.ravel().astype(int)))
         assert sum("an error common to all items" in note for note in found.notes) == noted
+
+
+def test_a_case_of_several_questions_is_a_cluster() -> None:
+    table = {"case": ["a", "a", "b"], "question": ["x", "y", "z"], "m": [1, 0, 1], "n": [0, 1, 1]}
+    assert read_outcomes(pd.DataFrame(table)).clusters == ("a", "a", "b")

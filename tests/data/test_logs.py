@@ -65,8 +65,9 @@ def test_long_passages_are_clusters_beside_tasks_without_any(tmp_path) -> None:
         rows = [sample(i, i % 2, doc={"passage": f"{i // 2}{'text ' * 99}"}) for i in range(4)]
         samples(tmp_path, model, "boolq", *rows)
         samples(tmp_path, model, "arc", *(sample(i, 1, doc={"q": "x"}) for i in range(2)))
+        samples(tmp_path, model, "race", *(sample(i, 1, doc={"article": "A"}) for i in range(3)))
     one, two, *passages = read_outcomes(tmp_path).clusters
-    assert [passages.count(name) for name in passages] == [2, 2, 2, 2]
+    assert [passages.count(name) for name in passages] == [2, 2, 2, 2, 3, 3, 3]
     assert (one, two) == ("(alone, arc, 0)", "(alone, arc, 1)")
 
 
