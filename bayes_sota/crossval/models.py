@@ -128,10 +128,9 @@ def build_model(
             support_point=lambda _, size, variances, sd: pt.zeros_like(variances),
             dims=_GRID,
         )
-        _, factor, mean = _effect_law(steady, own + shared, sd)
-        noise = pt.linalg.inv(factor).T @ pm.Normal("learner_offset", dims="learner")
-        effect = sd * (sd * mean + noise - noise.mean())
-        effect = pm.Deterministic("learner_effect", effect, dims="learner")
+        _, inverse, pull = _effect_law(steady, own + shared, sd)
+        effect = sd * inverse.T @ (sd * pull + pm.Normal("learner_offset", dims="learner"))
+        effect = pm.Deterministic("learner_effect", effect - effect.mean(), dims="learner")
         true = _draw_true_effects(effect, steady, own, shared)
         true = pm.Deterministic("task_effect", true - true.mean(axis=1, keepdims=True), dims=_GRID)
         pm.Deterministic("difference", effect[a] - effect[b], dims="pair")
@@ -145,24 +144,23 @@ def steady_logp(values: Any, variances: Any, sd: Any) -> Any:
 
     ``variances`` (task, learner) are those about the effects, ``sd`` is that of the effects.
     """
-    alone, factor, mean = _effect_law(values, variances, sd)
-    explained = sd**2 * ((factor.T @ mean) ** 2).sum() / 2
-    shared = explained - pt.log(pt.diagonal(factor)).sum()
-    return alone + shared / alone.size  # the transform asks for a number for each data set
+    alone, inverse, pull = _effect_law(values, variances, sd)
+    shared = (sd * pull) ** 2 / 2 + pt.log(pt.diagonal(inverse))
+    return alone + shared.sum() / alone.size  # the transform asks for a number for each data set
 
 
 def _effect_law(values: Any, variances: Any, sd: Any) -> tuple[Any, Any, Any]:
-    """Log density (task,) were all effects 0, and the law of effects given steady states.
+    """Log density (task,) were all effects 0, and G and u of the effects given steady states.
 
-    It is N(sd^2 mean, sd^2 (F F')^-1), with F F' = I + sd^2 P and P the sum of the precisions of
-    the data sets, P 1 = 0. Returned are F and the mean, too.
+    They are N(sd^2 G'u, sd^2 G'G), where G is the inverse of the Cholesky factor of I + sd^2 P, P
+    the sum of the precisions of the data sets, and P 1 = 0.
     """
     precision, volume = _zero_sum_law(variances)
     pull = (precision * values[:, None, :]).sum(axis=-1)
     factor = pt.linalg.cholesky(pt.eye(values.shape[1]) + sd**2 * precision.sum(axis=0))
     inverse = pt.linalg.inv(factor)
     alone = volume - (pull * values).sum(axis=-1) / 2
-    return alone, factor, inverse.T @ (inverse @ pull.sum(axis=0))
+    return alone, inverse, inverse @ pull.sum(axis=0)
 
 
 def _draw_steady(variances: Any, sd: Any, rng: Any = None, size: Any = None) -> FloatArray:

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.errors import listed, located, quoted
-from bayes_sota.core.text import counted
+from bayes_sota.core.text import codes_of, counted
 from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.averages import group_means
 from bayes_sota.data.item_values import RUNS_DIFFER, Averaging, parse_passes
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.outcomes import MISSING, New, Outcomes
@@ -120,19 +121,20 @@ def outcomes_of(
     if tidy.origin or tidy.n_files > 1 or not are_answers or of["task"] or counts.max() > 1:
         there = counts > 0
         kept = there.all(axis=1)
-        each = np.array(of["task"] or [""] * len(items))
         tasks = set(of["task"])
-        in_task = [each == task for task in dict.fromkeys(each)]
+        in_task = codes_of(of["task"] or [""] * len(items))[1]
         if tidy.origin:  # files are runs
-            even = [~there[rows] | (counts[rows] == counts[rows].max(axis=0)) for rows in in_task]
-            alike = np.mean([part.mean(axis=0) for part in even], axis=0)
+            most = np.zeros((len(tasks) or 1, len(names)), np.int64)
+            np.maximum.at(most, in_task, counts)
+            even = ~there | (counts == most[in_task])
+            alike = group_means(even.astype(float), in_task).mean(axis=0)
             if alike.min() < 1 - _MOST_LOST:
                 problem = f"runs of {quoted(names[int(np.argmin(alike))])} are on different items"
                 raise tidy.error(problem, fix="name only logs of whole, current runs")
         values, counts, items = values[kept], counts[kept], list(compress(items, kept))
         of = {role: list(compress(labels, kept)) for role, labels in of.items()}
         if not kept.all():
-            shares = np.mean([there[rows].mean(axis=0) for rows in in_task], axis=0)
+            shares = group_means(there.astype(float), in_task).mean(axis=0)
             fewest = quoted(names[int(np.argmin(shares))])
             lost = f"{np.sum(~kept)} of {counted(kept.size, 'item')} without a score of each entry"
             notes.append(f"left out {lost}; {fewest} has scores on the fewest")

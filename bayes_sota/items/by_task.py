@@ -114,7 +114,7 @@ class TaskComparison:
         return scores.mean() + contrasts - error * luck[:, None]
 
     def skills_in(self, task: int) -> FloatArray:
-        """The same within ``bounds``, as scores were given, (D, m)."""
+        """Draws of skills in a task, (D, m), with the sign of scores and within ``bounds``."""
         return self.sign * np.clip(self.draws_of(task), *self.bounds)
 
     def best_in(self, task: int) -> tuple[int, FloatArray, FloatArray]:

@@ -376,7 +376,7 @@ def response_correlation(
 def influence_correlation(
     influence: FloatArray, scores: FloatArray, known: ArrayLike = (), *, of_tasks: bool = False
 ) -> ResponseCorrelation:
-    r"""The same for any score that is nearly a mean over items, from its influence values.
+    r"""Correlations of errors of scores that are nearly means over items, by influence values.
 
     .. math:: \hat\theta_j - \theta_j \approx \frac1n \sum_i u_{ij}, \quad
               \mathrm{Cov}(\hat\theta_j, \hat\theta_k) = \frac1{n^2} \sum_i u_{ij} u_{ik}

@@ -101,7 +101,7 @@ class Maxima:
         return _by_board(columns)
 
     def with_expected(self, values: Values) -> dict[str, FloatArray]:
-        """The same with ``expected_sota``, (D, B)."""
+        """Draws ``values`` with ``expected_sota`` of each board, (D, B), added."""
         field, sizes = self.field(values), values["n_classifiers"].T
         expected = np.stack([field.expected_maximum(m) for m in sizes], axis=1)
         return {**values, "expected_sota": expected}

@@ -78,7 +78,7 @@ class ScoreLaw(ABC):
         return 0.0
 
     def rounding_at(self, scores: FloatArray) -> FloatArray:
-        """The same in units of the variance of these scores."""
+        """``rounding`` over the sampling variance of these scores."""
         variance: FloatArray = self.errors_at(self.inside(scores)) ** 2
         return self.rounding / variance
 
@@ -95,7 +95,7 @@ class ScoreLaw(ABC):
         return (self.best - scores) / np.hypot(self.standard_error, np.sqrt(self.rounding))
 
     def fitted_to(self, values: FloatArray) -> "ScoreLaw":
-        """The same law with a grid coordinate that suits these values."""
+        """This law, with the coordinate of its grid scaled to these values."""
         return self
 
     def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
