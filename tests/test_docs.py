@@ -24,8 +24,7 @@ from matplotlib import pyplot as plt
 from stored_text import ELSEWHERE, text_differences
 
 import bayes_sota
-from bayes_sota.cli import main
-from bayes_sota.cli.commands import cli
+from bayes_sota.cli.main import cli, main
 from bayes_sota.data.examples import load_responses_example, write_examples
 from bayes_sota.leaderboard import model_names
 

@@ -14,24 +14,93 @@ from typing import Any
 import click
 
 from bayes_sota import core, leaderboard, maximum
-from bayes_sota.cli.options import FOLDER, KNOWN, Count, Input, command, note_unused, option, saves
+from bayes_sota.cli.options import (
+    FOLDER,
+    KNOWN,
+    Count,
+    Input,
+    command,
+    note_unused,
+    option,
+    saves,
+    with_anchors,
+)
 from bayes_sota.cli.output import Answer
-from bayes_sota.cli.reading import parse_sizes, read_board, with_anchors
 from bayes_sota.core.arguments import CLASSES, COUNT, NUMBER, POSITIVE, PROCESSES
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.files import make_directory
 from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.summary import estimand_summary, list_report, observed_maximum_of
 from bayes_sota.core.tables import SOFTWARE, rows_of
 from bayes_sota.core.text import checked_labels, counted, decimals_for, digest_of
-from bayes_sota.data.boards import read_paired_boards
+from bayes_sota.data.answers import outcomes_of
+from bayes_sota.data.boards import read_leaderboard, read_paired_boards
+from bayes_sota.data.item_values import parse_passes
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
+from bayes_sota.data.opening import read_table
+from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.data.reading import read_tidy
 from bayes_sota.maximum.summary import comparison_table
 
 _N_TEST = "Number of test items; of tasks 100,200 or A:100,B:200. Default: the column of that name."
 _CLASSIFIERS = "Number of classifiers, or a range A:B. Once per --maximum."
+_METRICS = (None, "accuracy", "auc", "score", "mean", "rmse")  # of no log alone
+_OF_SCORES = ("standard_error", "n_positive", "n_classifiers")
+
+
+def parse_sizes(context: Any, parameter: Any, typed: Any) -> Any:
+    """Number of items: infer, one number, one for each task, or by the names of the tasks.
+
+    Examples
+    --------
+    >>> [parse_sizes(None, None, text) for text in ("100", "100,200", "law:100,art:50")]
+    [100, [100, 200], {'law': 100, 'art': 50}]
+    """
+    if isinstance(typed, tuple):
+        return tuple(parse_sizes(context, parameter, text) for text in typed)
+    if typed in (None, "infer"):
+        return typed
+    parts = [part.rpartition(":") for part in typed.split(",")]
+    names = [name.strip() for name, colon, _ in parts if colon]
+    try:
+        sizes = [int(size) for _, _, size in parts]
+        if names:
+            return dict(zip(names, sizes, strict=True))
+    except ValueError:
+        wanted = "a whole number or infer; of tasks 100,200 or A:100,B:200"
+        raise InputError(f"--n-test takes {wanted}, got {quoted(typed)}") from None
+    return sizes if len(sizes) > 1 else sizes[0]
+
+
 _SIZES: dict[str, Any] = {"callback": parse_sizes, "metavar": "N|infer"}
 _NUMBERS = ("observed_maximum", "theta_sota", "lower", "upper", "winner_skill")
+
+
+def read_board(
+    file: Path,
+    reading: dict[str, Any],
+    *,
+    n_test: Any = None,
+    metric: Any = None,
+    average: Any = None,
+    new: Any = None,
+    **scores: Any,
+) -> Leaderboard | Outcomes:
+    """Read a file or a folder of logs.
+
+    ``reading`` has arguments of ``read_tidy``, ``scores`` others of ``read_leaderboard``.
+    """
+    of_log = None if metric in _METRICS or parse_passes(metric) else metric
+    tidy = read_tidy(read_table(file, of_log or reading.get("score")), **reading)
+    if tidy.layout == "board":
+        note_unused("on a leaderboard", "average", "new")
+        return read_leaderboard(tidy, n_test=n_test, metric=metric, **scores)
+    if tidy.unit == "task":
+        note_unused("on averages over tasks", *_OF_SCORES)
+        kind = None if of_log else metric
+        return read_leaderboard(tidy, n_test=n_test, metric=kind, average=average, new=new)
+    note_unused("on answers", "n_test", *_OF_SCORES)
+    return outcomes_of(tidy, metric=metric, average=average, new=new)
 
 
 @command(

@@ -7,7 +7,17 @@ from typing import Any
 import click
 
 from bayes_sota import claims, data
-from bayes_sota.cli.options import KNOWN, READING, Group, Input, note_unused, option, saves, unread
+from bayes_sota.cli.options import (
+    KNOWN,
+    READING,
+    Group,
+    Input,
+    note_unused,
+    option,
+    saves,
+    unread,
+    with_anchors,
+)
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import (
     ASSURANCE,
@@ -149,8 +159,6 @@ def responses(
         note_unused("with --by task", "margin", *KNOWN)
         report, draw = claims.report_tasks(outcomes, pair=pair, **settings), None
     elif pair:
-        from bayes_sota.cli.reading import with_anchors
-
         others = [name for name in known["known"] if name not in pair]
         settings |= {"margin": margin or 0.0, "require": require}
         report = claims.report_gate(with_anchors(outcomes, known, only=others), pair, **settings)

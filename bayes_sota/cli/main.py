@@ -1,10 +1,16 @@
-"""Run of the command line, from its start to one line and an exit code."""
+"""The command line from its start to an exit code; only the command that runs is imported."""
 
 import os
+import platform
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.metadata import requires, version
 from typing import Any
 
+import click
+
+from bayes_sota import __version__
 from bayes_sota.core.errors import BayesSotaError
 
 _BAD_INPUT, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 141
@@ -15,6 +21,73 @@ _COMPILED = (
 _EXTRA = "this needs the library scikit-learn: pip install 'bayes-sota[cv]'"
 _MISFIT = "a library is missing or too old: pip install --upgrade bayes-sota"
 _ADVICE = "this is a bug: please report it; BAYES_SOTA_DEBUG=1 in the environment shows where it is"
+
+_ABOUT = {
+    "inspect": "Describe a file, and list the commands that can answer from it.",
+    "score": "How good is one model?",
+    "sota": "How good is the best, and how good is the winner?",
+    "board": "Who is the best? Skills, ranks, tiers.",
+    "paired": "Public and private board: who gained beyond luck?",
+    "claim": 'Is "A outperforms B" false?',
+    "epp": "Which model is better over rounds, data sets, battles?",
+    "cv": "Repeated cross-validation: run it, and judge its scores.",
+    "maximum": "The exact law of the best of many scores.",
+    "batch": "Many boards, one result file for each.",
+    "examples": "Write files of every kind to try.",
+    "demo": "The main job on a real challenge.",
+}
+# Modules that are not called like their command.
+_MODULES = dict.fromkeys(("sota", "batch", "board", "paired"), "boards")
+_MODULES |= dict.fromkeys(("score", "maximum"), "scores")
+_MODULES |= {"examples": "demo", "inspect": "inspection"}
+
+
+class Commands(click.Group):
+    """Commands with their questions."""
+
+    def list_commands(self, ctx: click.Context | None = None) -> list[str]:
+        return list(_ABOUT)
+
+    def get_command(self, ctx: click.Context | None, name: str) -> click.Command | None:
+        if name in _ABOUT:
+            module = import_module(f"bayes_sota.cli.{_MODULES.get(name, name)}")
+            found: click.Command = getattr(module, name)
+            return found
+        return self.commands.get(name)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args[0] in {*_ABOUT, *self.commands} or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        from bayes_sota.core.text import nearest
+
+        raise click.UsageError(f"No such command {args[0]!r}{nearest(args[0], _ABOUT)}", ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_ABOUT.items()))
+
+
+def _show_versions(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    """Print what a bug report needs; no library is imported."""
+    if wanted:
+        click.echo(f"bayes_sota {__version__}\nPython {platform.python_version()}")
+        for name in ("PyMC", "ArviZ", "NumPy", "SciPy"):
+            click.echo(f"{name} {version(name)}")
+        context.exit()
+
+
+cli = Commands(
+    "cli",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help="Say what the data support about the state of the art behind the best score.",
+    params=[
+        click.Option(
+            ["--version"], is_flag=True, is_eager=True, expose_value=False,
+            callback=_show_versions,
+            help="Show the versions of the package and of its libraries.",
+        )
+    ],
+)  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -55,8 +128,6 @@ def _interrupt_again(told: Any) -> None:
 def _run(arguments: Sequence[str] | None) -> Any:
     import logging
 
-    from bayes_sota.cli.commands import cli
-
     # PyMC announces its work on standard error unless logging is set up; the commands report
     # diagnostics themselves.
     logging.getLogger().addHandler(logging.NullHandler())
@@ -66,8 +137,6 @@ def _run(arguments: Sequence[str] | None) -> Any:
 
 def exit_code(run: Callable[[], Any]) -> int:
     """Exit code of a run; one line on standard error says what stopped it."""
-    import click
-
     try:
         return run() or 0
     except click.exceptions.NoArgsIsHelpError as error:
@@ -77,10 +146,6 @@ def exit_code(run: Callable[[], Any]) -> int:
         return _complain("interrupted", _INTERRUPTED)
     except SystemExit:  # this is how click ends where nobody reads the output any more
         return _CLOSED
-    except click.NoSuchOption as error:
-        from bayes_sota.cli.commands import unknown_option
-
-        return _complain(unknown_option(error), _BAD_INPUT)
     except click.ClickException as error:
         return _complain(error.format_message(), _BAD_INPUT)
     except BayesSotaError as error:
@@ -110,7 +175,6 @@ def _unexpected(error: Exception) -> int:
 def _numpy_is_old() -> bool:
     """Whether the NumPy that was imported is older than the package requires."""
     import re
-    from importlib.metadata import requires
 
     number = r"(\d+)\.(\d+)"
     least = re.search(rf"numpy\b\S*>={number}", " ".join(requires("bayes-sota") or ()))

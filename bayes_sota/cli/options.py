@@ -19,7 +19,7 @@ from click.core import ParameterSource
 
 from bayes_sota.cli.output import FIGURES, Answer, deliver
 from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, OPEN_SHARE, POSITIVE, Points, Range
-from bayes_sota.core.errors import InputError, quoted
+from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.files import check_file, check_writable
 from bayes_sota.core.parallel import watched
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
@@ -336,6 +336,20 @@ def note(text: str) -> None:
     context = click.get_current_context(silent=True)
     if context is not None:
         context.meta.setdefault("notes", []).append(text)
+
+
+def with_anchors(data: Any, known: dict[str, Any], **changed: Any) -> Any:
+    """Data with known skills, as typed or from a table that may have more names."""
+    from bayes_sota.data.known import with_known
+
+    given = known | changed
+    of_table = {name for name, skill in given["known"].items() if not isinstance(skill, str)}
+    absent = of_table.difference(data.names)
+    if absent and len(absent) < len(given["known"]):
+        note(f"known skills not used, as this board lacks the entries: {listed(sorted(absent))}")
+        given["known"] = {k: v for k, v in given["known"].items() if k not in absent}
+        given["only"] = [name for name in given["only"] if name not in absent]
+    return with_known(data, **given)
 
 
 def unread(reading: Iterable[str]) -> Iterator[str]:

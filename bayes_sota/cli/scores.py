@@ -7,7 +7,7 @@ import click
 
 from bayes_sota import auc, leaderboard
 from bayes_sota import maximum as room
-from bayes_sota.cli.options import KNOWN, READING, Input, command, note_unused, option
+from bayes_sota.cli.options import KNOWN, READING, Input, command, note_unused, option, with_anchors
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import COUNT, COUNT_OR_NONE, RATIO, SHARE, Range
 from bayes_sota.core.errors import InputError
@@ -54,7 +54,6 @@ def _of_files(
     files: tuple[Path, ...], new: Any, metric: Any, average: Any, known: Any, reading: Any
 ) -> tuple[list[Any], dict[str, Any]]:
     """Skills, and the facts that their report prints."""
-    from bayes_sota.cli.reading import with_anchors
     from bayes_sota.data.answers import outcomes_of, scores_of_items
     from bayes_sota.data.item_values import parse_passes
     from bayes_sota.items.score import has_counts, skills_alone, skills_of_shares

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from data.files import run
 
-from bayes_sota.cli.commands import cli
+from bayes_sota.cli.main import cli
 from bayes_sota.cli.options import Command, Input
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError

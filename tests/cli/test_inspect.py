@@ -6,7 +6,7 @@ import shlex
 import pytest
 from data.files import EXAMPLES, run, run_json, written
 
-from bayes_sota.cli.reading import read_board
+from bayes_sota.cli.boards import read_board
 
 KINDS = {
     "answers.csv": "answers", "exam.csv": "answers", "auc.csv": "item scores",

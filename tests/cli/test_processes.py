@@ -14,14 +14,14 @@ from bayes_sota.cli.main import _interrupt_again
 ODD = """
 import sys
 import click
-from bayes_sota.cli import commands, main
+from bayes_sota.cli.main import cli, main
 @click.command()
 @click.argument("times", type=int)
 def odd(times):
     import warnings
     warnings.warn("nobody should see this")
     click.echo("Zo\\u00eb \\u4e2d \\udc80 " * times)
-commands.cli.add_command(odd, "odd")
+cli.add_command(odd, "odd")
 main()
 """
 

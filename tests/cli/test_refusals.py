@@ -43,10 +43,8 @@ sota --maximum 9.8 --n-test 200 --classifiers 50 | percent
 sota --maximum 0.98 --n-test 0 --classifiers 50 | from 1 to
 sota --maximum 0.98 --n-test 200 --classifiers 50:10 | a range A:B needs 1 <= A < B
 sota --maximum 0.98 --n-test 200 | --classifiers
-board x.csv --name-column acc | write --column entry=NAME
-board x.csv --score-column acc | No such option '--score-column'; write --column score=NAME
-sota x.csv --rho .6 | write bs.Priors(correlation=bs.FixedCorrelation(RHO)) in Python
-board x.csv --model own.toml | No such option '--model'; write model= in Python
+board teams.csv --dmain tabular | --domain
+boar teams.csv | No such command 'boar'; did you mean "board"
 sota --maximum 0.9 --metric score --classifiers 9 --standard-error 1e100 | above 0 and below 1, got
 {MAXIMUM} --prob 95 | 0.95
 {MAXIMUM} --save /no/such/directory/x.nc | does not exist
@@ -85,7 +83,6 @@ claim segmentation --mean 81 80 --sd 0.1 0.1 --n-test 9 | write 10% or 0.1%
 claim segmentation --mean 81.0% 80.0% --sd 0.3 0.1 --n-test 9 | write 30% or 0.3%
 claim segmentation --mean 16 18 --sd 9 9 --n-test 9 | both with a minus sign where lower is better
 claim batch review.csv --lower-is-better | write means in FILE with a minus sign instead
-claim plan --mean 0.8 0.7 | write --gap G --sd A B
 board dice.csv | ± numbers that may be SDs over cases or standard errors; write
 claim plan --gap 0.1 --accuracy .9 .8 | give --accuracy A B
 claim plan --pilot exam.csv --gap 0.1 --accuracy 0.9 0.8 | --gap and --pilot FILE
@@ -117,19 +114,6 @@ inspect losses.csv | --lower-is-better
 inspect shapes.csv | no column name looks like scores
 epp rounds.csv battles.csv | only files of one kind can be joined; these hold "battles", "wide"
 """
-OPTIONS_OF_0_5 = """
-above alpha any-accuracy anytime assurance at-least average badge best-of chains cluster-column
-cores correlation correlation-range criterion dask decimals draws drop-above figure figure-kind
-fixed-field fold-column format gap group-by group-column groups independent item-column
-item-metric item-scores iteration-column label-column learn-rho learner-column level local-rope
-lower-is-better-in max min missing model n-test-column name-column new new-n-test new-score
-no-selection no-sensitivity odds-ratio orderings other-folds output p-rank pairing
-pairwise-correlation percent player-column player-covariates private-column public-column ranks
-reference-skill repetitions report responses resume rope round-column round-covariates rounding
-run-column run-separator score-column scorer scores sd-coefficients sds similarity
-skip-problems stderr-column submissions table target task task-column task-columns text ties
-together tournament-column unbounded unpaired-folds winner
-"""
 PYTHON_NAMES = re.compile("n_test|n_classifiers|standard_error|n_positive")
 
 
@@ -150,16 +134,6 @@ def test_bad_input_is_one_line_about_options_and_exit_code_2(capsys, folder, mon
     assert expected in error
     assert not PYTHON_NAMES.search(error)
     assert {path.name: path.read_text() for path in folder.iterdir()} == FILES
-
-
-@pytest.mark.parametrize(
-    "old", [*(f"examples --{name}" for name in OPTIONS_OF_0_5.split()),
-            "app", "doctor", "infer-n", "models"],
-)  # fmt: skip
-def test_an_option_of_0_5_is_refused_with_its_new_form(capsys, old):
-    code, out, error = run(capsys, *old.split())
-    assert (code, out, error.count("\n")) == (2, "", 1)
-    assert re.search("^error: No such (option|command) .*; (write|leave) ", error)
 
 
 @pytest.mark.parametrize("text", ["", "model,acc\n", "\0\1\2"])
