@@ -160,6 +160,7 @@ def test_bare_environments_get_one_line_that_says_what_to_do(answer, tmp_path, m
     assert "'bayes-sota[cv]'" in refused("cv run t.csv")
     if os.name != "nt":
         assert "cannot write" in refused("score --right 9 --n-test 10 --save /proc/x.json")
+        assert "cannot write" in refused("batch t.csv --n-test 100 --output-dir /proc")
         monkeypatch.setenv("HOME", os.devnull)
         answer(f"{NUTS.replace('nuts', 'exact')} --save exact.png")
         assert "PYTENSOR_FLAGS=base_compiledir=" in refused(NUTS)

@@ -28,7 +28,7 @@ from bayes_sota.cli.options import (
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import CLASSES, COUNT, NUMBER, POSITIVE, PROCESSES
 from bayes_sota.core.errors import InputError, quoted
-from bayes_sota.core.files import make_directory
+from bayes_sota.core.files import check_writable, make_directory
 from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.summary import estimand_summary, list_report, observed_maximum_of
 from bayes_sota.core.tables import SOFTWARE, rows_of
@@ -202,6 +202,7 @@ def batch(files: tuple[Path, ...], output_dir: Path, cores: int, **options: Any)
     n, prob, seed = len(files), options["prob"], options["seed"]
     checked_labels([file.stem for file in files], n, "board")
     make_directory(output_dir)
+    check_writable(output_dir / f"{files[0].stem}.nc")
     summarize, rows = partial(_row, folder=output_dir, **options), []
     with shown_progress(n, "boards") as advance:
         for _, row in run_each(summarize, files, cores=cores):

@@ -7,7 +7,7 @@ from typing import Any
 from bayes_sota import core, data, leaderboard, maximum
 from bayes_sota.cli.options import FOLDER, command, option
 from bayes_sota.cli.output import Answer
-from bayes_sota.core.files import make_directory
+from bayes_sota.core.files import check_writable, make_directory
 from bayes_sota.core.parallel import shown_progress
 from bayes_sota.core.summary import frame_of, list_report
 from bayes_sota.core.tables import Report, table_of
@@ -36,6 +36,7 @@ def demo(output_dir: Path, prob: float, seed: int) -> Answer:
     from bayes_sota.leaderboard.summary_sota import setting_of
 
     make_directory(output_dir)
+    check_writable(output_dir / f"{_LEAD}.nc")
     reports: dict[str, Report] = {}
     with shown_progress(len(_LABELS), "examples") as advance:
         for name in _LABELS:
