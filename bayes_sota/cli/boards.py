@@ -14,17 +14,7 @@ from typing import Any
 import click
 
 from bayes_sota import core, leaderboard, maximum
-from bayes_sota.cli.options import (
-    FOLDER,
-    KNOWN,
-    Count,
-    Input,
-    command,
-    note_unused,
-    option,
-    saves,
-    with_anchors,
-)
+from bayes_sota.cli.options import FOLDER, Input, command, note_unused, option, saves, with_anchors
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import CLASSES, COUNT, NUMBER, POSITIVE, PROCESSES
 from bayes_sota.core.errors import InputError, quoted
@@ -42,17 +32,29 @@ from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.maximum.summary import comparison_table
 
-_N_TEST = "Number of test items; of tasks 100,200 or A:100,B:200. Default: the column of that name."
+_N_TEST = "Number of test items; for tasks 100,200 or A:100,B:200. Default: the column n_test."
 _CLASSIFIERS = "Number of classifiers, or a range A:B. Once per --maximum."
-_METRICS = (None, "accuracy", "auc", "score", "mean", "rmse")  # of no log alone
+_METRICS = (None, "accuracy", "auc", "score", "mean", "rmse")  # no names of logs
 _OF_SCORES = ("standard_error", "n_positive", "n_classifiers")
+
+
+class _Count(click.ParamType):  # type: ignore[type-arg]
+    """Number of classifiers, or a range ``A:B``."""
+
+    name = "N"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        try:
+            ends = [int(part.replace(",", "")) for part in value.split(":", 1)]
+        except ValueError:
+            wanted = "a whole number or a range A:B"
+            raise InputError(f"{param.opts[0]} takes {wanted}, got {quoted(value)}") from None
+        return tuple(ends) if len(ends) > 1 else ends[0]
 
 
 def parse_sizes(context: Any, parameter: Any, typed: Any) -> Any:
     """Number of items: infer, one number, one for each task, or by the names of the tasks.
 
-    Examples
-    --------
     >>> [parse_sizes(None, None, text) for text in ("100", "100,200", "law:100,art:50")]
     [100, [100, 200], {'law': 100, 'art': 50}]
     """
@@ -67,7 +69,7 @@ def parse_sizes(context: Any, parameter: Any, typed: Any) -> Any:
         if names:
             return dict(zip(names, sizes, strict=True))
     except ValueError:
-        wanted = "a whole number or infer; of tasks 100,200 or A:100,B:200"
+        wanted = "a whole number or infer; for tasks 100,200 or A:100,B:200"
         raise InputError(f"--n-test takes {wanted}, got {quoted(typed)}") from None
     return sizes if len(sizes) > 1 else sizes[0]
 
@@ -111,11 +113,11 @@ def read_board(
 @click.argument("file", required=False, type=Input())
 @option("--maximum", multiple=True, help="Best observed score; may be repeated.")
 @option("--n-test", multiple=True, help=f"{_N_TEST} Once per --maximum.", **_SIZES)
-@option("--classifiers", multiple=True, type=Count(), help=_CLASSIFIERS)
+@option("--classifiers", multiple=True, type=_Count(), help=_CLASSIFIERS)
 @option("--method", choices=["exact", "abc", "nuts"], help="Exact (default), simulation or NUTS.")
 @option("--new-score", limits=NUMBER, help="Is our new score truly better than the best?")
 @option("--compare", is_flag=True, rare=True, help="Add the paper's shrinking and cropping.")
-@option("--n-classes", limits=CLASSES, rare=True, help="Classes of the task, for --compare.")
+@option("--n-classes", limits=CLASSES, rare=True, help="Number of classes, for --compare.")
 def sota(
     file: Path | None, compare: bool, n_classes: int | None, prob: float, seed: int, **asked: Any
 ) -> Answer:
@@ -149,14 +151,14 @@ def sota(
 
 
 def _read(file: Path | None, reading: Any, known: Any, **scores: Any) -> Any:
-    """Board of a file, or boards of which the best score is known."""
+    """Board of a file, or one for each best score."""
     best, sizes, tries = (scores.pop(name) for name in ("maximum", "n_test", "classifiers"))
     if (file is None) == (not best):
         raise InputError("give FILE, or --maximum S, such as 0.9116, but not both")
     if file is None:
         if reading.get("direction") == "lower":
             raise InputError("--maximum is the largest score: write an error rate e as 1 - e")
-        note_unused("with --maximum", "column", "use", "leave_out", *KNOWN)
+        note_unused("with --maximum", "column", "use", "leave_out", "known")
         return _boards(best, sizes, tries, scores)
     if len(sizes) > 1 or len(tries) > 1:
         raise InputError("one FILE takes one --n-test and one --classifiers")
@@ -168,7 +170,6 @@ def _read(file: Path | None, reading: Any, known: Any, **scores: Any) -> Any:
 def _boards(
     maxima: Sequence[str], sizes: Sequence[Any], tries: Sequence[Any], scores: dict[str, Any]
 ) -> tuple[BestScore, ...]:
-    """Boards of which the maximum alone is known."""
     if scores["metric"] == "score" and not sizes:
         sizes = (None,) * len(maxima)
     if not len(maxima) == len(sizes) == len(tries):
@@ -191,13 +192,13 @@ def _boards(
 )
 @click.argument("files", type=Input(), nargs=-1, required=True)
 @option("--n-test", help=_N_TEST, **_SIZES)
-@option("--output-dir", type=FOLDER, required=True, help="Where the results go, as NAME.nc.")
-@option("--cores", limits=PROCESSES, default=1, help="Processes; results are the same.")
+@option("--output-dir", type=FOLDER, required=True, help="Folder of the results, NAME.nc.")
+@option("--cores", limits=PROCESSES, default=1, help="Number of processes.")
 def batch(files: tuple[Path, ...], output_dir: Path, cores: int, **options: Any) -> Answer:
     """State of the art of many boards, one result file for each.
 
-    FILES are read as by sota. A result that was made from the same data with the same options and
-    version is kept, any other is replaced. A file that fails does not stop the others.
+    FILES are read as by sota. A result from the same data, options and version is kept, any other
+    is replaced. A file that fails does not stop the others.
     """
     n, prob, seed = len(files), options["prob"], options["seed"]
     checked_labels([file.stem for file in files], n, "board")
@@ -231,7 +232,7 @@ def batch(files: tuple[Path, ...], output_dir: Path, cores: int, **options: Any)
 
 
 def _shown(row: dict[str, Any], *names: str) -> str | None:
-    """Numbers with the digits that the interval supports."""
+    """Numbers with as many digits as the interval supports."""
     if row["theta_sota"] is None:
         return None
     digits = decimals_for((row["upper"] - row["lower"]) / 4)
@@ -260,7 +261,7 @@ def _row(file: Path, *, folder: Path, prob: float, seed: int, **options: Any) ->
 
 
 def _result(file: Path, target: Path, how: dict[str, Any], **options: Any) -> Any:
-    """Result of one file: the one that is there, if it was made from the same input."""
+    """Result of one file; an earlier one if it has the same input."""
     board = read_board(file, **options)
     made_from = digest_of(board.data_hash(), how, SOFTWARE)
     with suppress(InputError):  # there is no result, or it is damaged
@@ -281,7 +282,7 @@ def _result(file: Path, target: Path, how: dict[str, Any], **options: Any) -> An
 )
 @click.argument("file", type=Input())
 @option("--n-test", help=_N_TEST, **_SIZES)
-@option("--by", choices=["task"], default=None, help="Skills in every task, and its best.")
+@option("--by", choices=["task"], default=None, help="Skills and the best entry of each task.")
 def board(
     file: Path, by: Any, known: Any, domain: Any, field: Any, prob: float, seed: int, **asked: Any
 ) -> Answer:
@@ -295,7 +296,7 @@ def board(
     data = with_anchors(read_board(file, **asked), known)
     settings: Any = {"ci_prob": prob, "random_seed": seed}
     if by:
-        note_unused("with --by task", "average", "domain", "field", *KNOWN)
+        note_unused("with --by task", "average", "domain", "field", "known")
         if isinstance(data, Leaderboard):
             raise InputError("--by task needs the answer to every item: this file has scores only")
         table = leaderboard.board_by_task(data, **settings)
@@ -306,7 +307,6 @@ def board(
 
 
 def _best_of_tasks(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The best entry of each task, with the task in its name."""
     best = {row["task"]: row for row in sorted(rows, key=lambda row: row["p_best"])}
     return [row | {"name": f"{task}: {row['name']}"} for task, row in best.items()]
 
@@ -318,15 +318,15 @@ def _best_of_tasks(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 )
 @click.argument("file", type=Input())
 @option("--private-file", type=Input(), help="Private board, joined on the teams' names.")
-@option("--n-test-public", limits=COUNT, help="Public test items (accuracies).")
-@option("--n-test-private", limits=COUNT, help="Private test items.")
+@option("--n-test-public", limits=COUNT, help="Number of public test items, for accuracies.")
+@option("--n-test-private", limits=COUNT, help="Number of private test items.")
 @option("--standard-error-public", limits=POSITIVE, rare=True, help="Error of one public score.")
 @option("--standard-error-private", limits=POSITIVE, rare=True, help="Error of one private score.")
 def paired(file: Path, reading: dict[str, Any], prob: float, seed: int, **asked: Any) -> Answer:
     """How good are the best team and the public winner, by the public and the private board?
 
-    Without sizes of the test sets or standard errors the noise is learnt from the differences, and
-    rho keeps its prior.
+    Without test-set sizes or standard errors, the noise is learnt from the differences, and rho
+    keeps its prior.
     """
     sizes: Any = {name: _both(asked, name) for name in ("n_test", "standard_errors")}
     boards = read_paired_boards(file, asked["private_file"], **sizes, **reading)
@@ -339,7 +339,6 @@ def paired(file: Path, reading: dict[str, Any], prob: float, seed: int, **asked:
 
 
 def _both(sizes: dict[str, Any], name: str) -> tuple[Any, Any] | None:
-    """Both of a pair of options, or neither."""
     start = name.removesuffix("s")
     public, private = (sizes[f"{start}_{board}"] for board in ("public", "private"))
     if (public is None) != (private is None):

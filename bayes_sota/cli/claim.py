@@ -1,4 +1,4 @@
-"""``bayes-sota claim``: the probability that "A outperforms B" is false."""
+"""``bayes-sota claim``: is "A outperforms B" false?"""
 
 from functools import partial
 from pathlib import Path
@@ -7,17 +7,7 @@ from typing import Any
 import click
 
 from bayes_sota import claims, data
-from bayes_sota.cli.options import (
-    KNOWN,
-    READING,
-    Group,
-    Input,
-    note_unused,
-    option,
-    saves,
-    unread,
-    with_anchors,
-)
+from bayes_sota.cli.options import Group, Input, note_unused, option, saves, unread, with_anchors
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import (
     ASSURANCE,
@@ -34,14 +24,14 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.tables import Report
 
 claim = Group("claim", help='Is "A outperforms B" false?')
-_level = option("--level", limits=LEVEL, default=0.05, help="P(false) that is accepted.")
+_level = option("--level", limits=LEVEL, default=0.05, help="Largest P(false) of supported claims.")
 _tries = option("--best-of", limits=TRIES, rare=True, help="Tries of which A is the best.")
-_names = option("--names", nargs=2, default=("A", "B"), metavar="A B", help="Names of A and B.")
+_names = option("--names", nargs=2, default=("A", "B"), help="Names of A and B.")
 _OF_SHARES = "Write shares as 1pt, 1% or 0.01."
 
 
 def _answer(report: Report, seed: int) -> Answer:
-    """Its draws are for a file alone."""
+    """Answer of a printed claim; only a file holds draws."""
     if not saves(".nc"):
         note_unused("without --save FILE.nc", "seed")
     low, high = report.about.ends
@@ -59,7 +49,7 @@ def _answer(report: Report, seed: int) -> Answer:
 @option("--accuracy", nargs=2, required=True, help="Printed accuracies of A (the winner) and B.")
 @option("--n-test", limits=COUNT, required=True, help="Number of test items.")
 @_names
-@option("--congruence", limits=SHARE, help="Share of items both got right.")
+@option("--congruence", limits=SHARE, help="Share of items that both got right.")
 @option("--rope", limits=NOT_NEGATIVE, help=f"Half-width of practical equivalence. {_OF_SHARES}")
 @_tries
 @_level
@@ -68,8 +58,8 @@ def classification(
 ) -> Answer:
     """From two accuracies on the same items.
 
-    Without a congruence the answer is averaged over all that the accuracies allow; --domain takes
-    what is typical of close pairs.
+    Without --congruence the answer is averaged over all values that the accuracies allow; --domain
+    takes those that are typical of close pairs.
     """
     printed, notes = claims.as_shares(accuracy)
     a, b = map(float, printed)
@@ -83,20 +73,20 @@ def classification(
     uses="seed", tree=True, example="claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100"
 )
 @option("--mean", nargs=2, required=True, help="Means of A (the winner) and B.")
-@option("--sd", limits=NOT_NEGATIVE, nargs=2, help="SDs of cases (standard errors times sqrt(n)).")
-@option("--sd-difference", limits=POSITIVE, help="SD of the cases' differences.")
+@option("--sd", limits=NOT_NEGATIVE, nargs=2, help="SDs over cases: standard errors times sqrt(n).")
+@option("--sd-difference", limits=POSITIVE, help="SD of the differences over cases.")
 @option("--n-test", limits=COUNT, required=True, help="Number of cases.")
 @_names
-@option("--pairwise-correlation", limits=PAIRWISE, help="Correlation between the methods' cases.")
+@option("--pairwise-correlation", limits=PAIRWISE, help="Correlation of A and B over cases.")
 @_tries
 @_level
 def segmentation(
     mean: tuple[str, str], n_test: int, sd: Any, sd_difference: Any, seed: int, **options: Any
 ) -> Answer:
-    """From two means of cases: Dice, or distances, both with a minus sign and their SDs.
+    """From two means over cases, such as Dice.
 
-    Without a correlation the answer is averaged over 0 to 1. SDs that were not reported are
-    imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
+    Distances need a minus sign, and --sd. Without a correlation the answer is averaged over 0 to 1.
+    SDs that were not reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
     """
     printed, notes = claims.as_shares(mean)
     a, b = map(float, printed)
@@ -116,9 +106,9 @@ def segmentation(
     example="claim responses answers.csv --pair A B --margin 0.01",
 )
 @click.argument("files", nargs=-1, required=True, type=Input())
-@option("--pair", nargs=2, metavar="A B", help="Two methods named beforehand; A is judged.")
+@option("--pair", nargs=2, help="Two methods named beforehand; A is judged.")
 @option("--margin", limits=NOT_NEGATIVE, help=f"How much worse A may be. {_OF_SHARES}")
-@option("--require", choices=["better", "not-worse"], help="Required verdict; else exit code 3.")
+@option("--require", choices=["better", "not-worse"], help="Required verdict, or exit code 3.")
 @option("--pairs", is_flag=True, help="Compare all pairs, adjusted for their number.")
 @option("--by", choices=["task"], help="Compare in every task, shrunk towards all tasks.")
 def responses(
@@ -134,12 +124,12 @@ def responses(
     reading: dict[str, Any],
     **asked: Any,
 ) -> Answer:
-    """From per-item outcomes; with --pair and --require, a gate.
+    """From the outcome of every item; with --pair and --require, a gate.
 
     FILES are a table with a row per item and a column per method (right and wrong, or numbers such
     as Dice), or with a row per method and item; or evaluation logs and folders of logs: samples of
-    Every Eval Ever and lm-evaluation-harness, logs of inspect_ai. Files are joined on the item. Of
-    scores of methods on data sets, the data sets are the items.
+    Every Eval Ever and lm-evaluation-harness, logs of inspect_ai. Files are joined on the item. If
+    methods have scores on data sets, the data sets are the items.
     """
     settings: dict[str, Any] = {"ci_prob": prob, "random_seed": seed}
     if pairs and (pair or by):
@@ -153,10 +143,10 @@ def responses(
         raise InputError(f"--require judges a pair on all items, not in every task: {way}")
     outcomes = data.read_outcomes(*files, **asked, **reading)
     if not (by or pair):
-        note_unused("without --pair", *KNOWN)
+        note_unused("without --pair", "known")
     draw: Any = claims.plot_pairs
     if by:
-        note_unused("with --by task", "margin", *KNOWN)
+        note_unused("with --by task", "margin", "known")
         report, draw = claims.report_tasks(outcomes, pair=pair, **settings), None
     elif pair:
         others = [name for name in known["known"] if name not in pair]
@@ -177,26 +167,26 @@ _OF_PILOTS = ("pair", "cost_per_item", "cost_per_run")
 @claim.command(uses="metric reading domain", draws=False, example="claim plan --accuracy 0.90 0.88")
 @option("--accuracy", nargs=2, help="Accuracies of A and B.")
 @option("--gap", limits=NOT_NEGATIVE, help=f"Gap of A and B, with --sd or --pilot. {_OF_SHARES}")
-@option("--sd", limits=NOT_NEGATIVE, nargs=2, help="SDs of the cases, for means, with --gap.")
-@option("--congruence", limits=SHARE, help="Share of items both get right.")
-@option("--pairwise-correlation", limits=PAIRWISE, help="Correlation between the methods' cases.")
-@option("--power", limits=ASSURANCE, default=0.8, help="Probability of the claim at this true gap.")
-@option("--pilot", type=Input(), help="Answers or numbers you have, with --gap.")
-@option("--pair", nargs=2, metavar="A B", help="Methods of the pilot (default: the best two).")
+@option("--sd", limits=NOT_NEGATIVE, nargs=2, help="SDs over cases, for means, with --gap.")
+@option("--congruence", limits=SHARE, help="Share of items that both get right.")
+@option("--pairwise-correlation", limits=PAIRWISE, help="Correlation of A and B over cases.")
+@option("--power", limits=ASSURANCE, default=0.8, help="Probability of support if the gap is true.")
+@option("--pilot", type=Input(), help="Answers or numbers that you have, with --gap.")
+@option("--pair", nargs=2, help="Methods of the pilot (default: the best two).")
 @option("--cost-per-item", limits=NOT_NEGATIVE, rare=True, help="Cost of one more item.")
 @option("--cost-per-run", limits=NOT_NEGATIVE, rare=True, help="Cost of both methods on one item.")
-@option("--n-test", limits=COUNT, rare=True, help="Items so far: shows how many more are needed.")
-@option("--anchors", limits=COUNT, rare=True, help="Models of known skill, B among them.")
+@option("--n-test", limits=COUNT, rare=True, help="Items so far, to show how many more it takes.")
+@option("--anchors", limits=COUNT, rare=True, help="Number of models of known skill, with B.")
 @_level
 def plan(pilot: Path | None, reading: dict[str, Any], level: float, **asked: Any) -> Answer:
-    """Number of test items that a claim of this gap needs.
+    """Number of test items that a claim needs.
 
-    For accuracies or (with --sd) for means; with --pilot, items and runs from answers or numbers
-    of two methods that you have.
+    For accuracies, or with --sd for means. With --pilot it counts items and runs, from answers or
+    numbers of two methods that you have.
     """
     gap, n_test = asked["gap"], asked["n_test"]
     settings: dict[str, Any] = {"level": level, "power": asked["power"]}
-    of_pilots = ("metric", *_OF_PILOTS, *READING)
+    of_pilots = ("metric", *_OF_PILOTS, "reading")
     match (asked["accuracy"], gap, asked["sd"], pilot):
         case (None, float(), None, Path()):
             of_claims = ("n_test", "anchors", "congruence", "pairwise_correlation", "domain")
@@ -231,9 +221,9 @@ def batch(file: Path, level: float, reading: Any) -> Answer:
 
     FILE has one claim per row: n_test, and accuracy_a and accuracy_b (the winner's first) or
     mean_a, mean_b, sd_a and sd_b; optionally congruence, pairwise_correlation, sd_difference,
-    metric and name; --column accuracy_a=NAME names one that is called otherwise. All columns come
-    back with p_false, its lowest and highest value over all that is possible, a verdict, and
-    n_needed, the items at which p_false falls to --level. Losses and distances have a minus sign.
+    metric and name. For a column with another name use --column accuracy_a=NAME. The result adds
+    p_false, its lowest and highest possible value, a verdict, and n_needed, the items at which
+    p_false falls to --level. Losses and distances need a minus sign.
     SDs that were not reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
     """
     from bayes_sota.claims.summary_review import CLAIM_ROLES

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from bayes_sota import core, crossval
-from bayes_sota.cli.options import FOLDER, NAMES, READING, Group, Input, note_unused, option, unread
+from bayes_sota.cli.options import FOLDER, NAMES, Group, Input, note_unused, option, unread
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import FOLDS, ITERATIONS, PROCESSES, Range
 from bayes_sota.core.tables import Report
@@ -25,12 +25,12 @@ _RULE = (
     "probabilities (spearman), when scores of odd and even ones are distributed alike (ks), when "
     "every order is decided or more iterations cannot help (posterior)."
 )
-_OF_RULE = "Threshold of --rule: a correlation (.9999), a distance (.2) or a probability (.95)."
+_OF_RULE = "Threshold of --rule: a correlation (0.9999), a distance (0.2) or a probability (0.95)."
 _SCORING = (
-    "A score of scikit-learn, such as neg_log_loss; larger is better. For unbalanced classes "
+    "A score of scikit-learn, such as neg_log_loss. Larger must be better. For unbalanced classes "
     "balanced_accuracy, average_precision; for more than two classes roc_auc_ovr, accuracy."
 )
-_CHECKPOINT = "Keeps finished iterations, as pickles: use no folder that others can write to."
+_CHECKPOINT = "Folder for finished iterations, as pickles: let nobody else write there."
 
 
 @cv.command(
@@ -40,21 +40,21 @@ _CHECKPOINT = "Keeps finished iterations, as pickles: use no folder that others 
 )
 @click.argument("file", type=Input())
 @option("--learners", default=["nb,5nn,tree,svm"], help=_LEARNERS, **NAMES)
-@option("--folds", limits=FOLDS, default=10, help="Parts of a partition; each is tested once.")
-@option("--iterations", limits=ITERATIONS, default=50, help="Random partitions, at most.")
+@option("--folds", limits=FOLDS, default=10, help="Parts of a partition, each tested once.")
+@option("--iterations", limits=ITERATIONS, default=50, help="Largest number of random partitions.")
 @option("--rule", choices=_RULES, default="fixed", help=_RULE)
 @option("--threshold", limits=_THRESHOLD, rare=True, help=_OF_RULE)
 @option("--scoring", default="roc_auc", metavar="NAME", help=_SCORING)
 @option("--checkpoint", type=FOLDER, rare=True, help=_CHECKPOINT)
-@option("--cores", limits=PROCESSES, default=1, rare=True, help="Processes; results are the same.")
+@option("--cores", limits=PROCESSES, default=1, rare=True, help="Number of processes.")
 def run(file: Path, learners: list[str], reading: dict[str, Any], **settings: Any) -> Answer:
     """Fit and score learners on many random partitions.
 
-    FILE is a table with one row per item: a column of classes, by its name or by --column
-    target=NAME, and attributes, all others or those of --use. Every iteration cuts the items at
-    random into --folds parts and tests each part with learners fitted to the others. Columns of
-    words become 0 and 1, missing numbers the median of the training items, and numbers are
-    standardised. Needs scikit-learn (extra cv).
+    FILE is a table with one row per item, a column of classes, recognised by its name or given by
+    --column target=NAME, and attributes: all other columns, or those of --use. Every iteration cuts
+    the items at random into --folds parts and tests each part with learners fitted to the others.
+    Words become columns of 0 and 1, missing numbers become the median of the training items, and
+    numbers are standardised. Needs scikit-learn (extra cv).
     """
     rule, threshold = settings["rule"], settings.pop("threshold")
     if rule == "fixed":
@@ -81,7 +81,7 @@ def run(file: Path, learners: list[str], reading: dict[str, Any], **settings: An
     uses="reading prob seed top", tree=True, example="cv judge scores.csv --rule ks --threshold 0.2"
 )
 @click.argument("file", type=Input())
-@option("--folds", limits=FOLDS, help="Parts of a partition, where no column names them.")
+@option("--folds", limits=FOLDS, help="Parts of a partition, if no column names them.")
 @option("--rule", choices=_RULES, help="When a run would stop: see cv run.")
 @option("--threshold", limits=_THRESHOLD, rare=True, help="Threshold of --rule.")
 @option("--truth", type=Input(), help="Scores on true test sets: learner, data set, score.")
@@ -100,7 +100,7 @@ def judge(
     rule, threshold, truth = asked["rule"], asked["threshold"], asked["truth"]
     probabilities = None
     if file.suffix.lower() == ".nc":
-        note_unused("on a result of cv run", "folds", *READING)
+        note_unused("on a result of cv run", "folds", "reading")
         scores, probabilities = crossval.runs_of_tree(core.read_result(file))
     else:
         scores = crossval.read_fold_scores(file, folds=asked["folds"], **reading)

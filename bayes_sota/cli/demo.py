@@ -24,12 +24,12 @@ _LABELS = {
 
 
 @command(uses="prob seed", draws=False, example="demo --output-dir results")
-@option("--output-dir", type=FOLDER, default=Path("bayes-sota-demo"), help="For all files.")
+@option("--output-dir", type=FOLDER, default=Path("bayes-sota-demo"), help="Folder of all files.")
 def demo(output_dir: Path, prob: float, seed: int) -> Answer:
     """Show what the best score of a real challenge says about its best classifier.
 
-    The obesity-risk board by the exact route, by a short ABC/SMC and with the paper's test-set
-    size, and the cassava board as counter-example.
+    It analyses the obesity-risk board exactly, by a short ABC/SMC and with the paper's test-set
+    size, and the cassava board as a counter-example.
     """
     from bayes_sota.core.plots import plot_forest
     from bayes_sota.core.plots_files import save_figure
@@ -63,7 +63,6 @@ def demo(output_dir: Path, prob: float, seed: int) -> Answer:
 
 
 def _describe(reports: dict[str, Report], files: list[Path], seed: int) -> Report:
-    """All examples side by side."""
     lead, rows = reports[_LEAD], []
     headings = ["theta_sota", *lead.tables[0].header[2:4]]
     for name, report in reports.items():
@@ -91,12 +90,9 @@ def _describe(reports: dict[str, Report], files: list[Path], seed: int) -> Repor
 
 
 @command(draws=False, example="examples --output-dir examples")
-@option("--output-dir", type=FOLDER, required=True, help="Existing files there are kept.")
+@option("--output-dir", type=FOLDER, required=True, help="Folder of the files; none is replaced.")
 def examples(output_dir: Path) -> Answer:
-    """Write a small file of each kind to try, and README.txt, which describes them.
-
-    Most are of real classifiers of handwritten digits (scikit-learn's).
-    """
+    """Write a small file of each kind to try, and README.txt, which describes them."""
     names = [str(file) for file in data.write_examples(output_dir)]
     rows = [{"file": name} for name in names]
     report = list_report("examples", rows, {"file": "file"}, content={"files": names}, basis=())

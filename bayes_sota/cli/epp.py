@@ -13,10 +13,10 @@ from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
 
 _MATCHES = ["same-round", "all-rounds"]
-_OF_ROUNDS = "Compare scores within a round, or of any two rounds that are replicates."
+_OF_ROUNDS = "Compare scores within a round, or between any two rounds that are replicates."
 _PAIRS = "The figure shows which pairs differ, adjusted for their number (critical differences)."
 _PENALTY = "Add this many rounds of ties, so that all estimates are finite (usually 0.5)."
-_FRACTION = "Rounds are random splits of one data set with test sets of this share: they overlap."
+_FRACTION = "Rounds are overlapping random splits of one data set, with test sets of this share."
 _PLAN = (
     "Rounds needed for standard errors of SE (0.2 is 5 points of the probability of "
     "winning), to distinguish neighbours, and to find the best."
@@ -31,12 +31,12 @@ _PLAN = (
 @click.argument("files", nargs=-1, required=True, type=Input())
 @option("--players", choices=["rows", "columns"], help="Where the players are in a wide table.")
 @option("--matches", choices=_MATCHES, default=_MATCHES[0], rare=True, help=_OF_ROUNDS)
-@option("--test", nargs=2, multiple=True, metavar="A B", help="Compare two players.")
+@option("--test", nargs=2, multiple=True, help="Compare two players.")
 @option("--pairs", is_flag=True, help=_PAIRS)
 @option("--penalty", limits=Range(0, 1e6), default=0.0, help=_PENALTY)
 @option("--test-fraction", limits=OPEN_SHARE, rare=True, help=_FRACTION)
 @option("--plan", limits=Range(0, 100, open_low=True), metavar="SE", rare=True, help=_PLAN)
-@option("--bayes", is_flag=True, help="P(best) and ranks by a Bayesian model.")
+@option("--bayes", is_flag=True, help="Add P(best) and ranks from a Bayesian model.")
 def epp(
     files: tuple[Path, ...],
     players: Any,

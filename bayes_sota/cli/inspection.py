@@ -1,7 +1,7 @@
 """``bayes-sota inspect``: the kind of a file, and the questions that it can answer.
 
-A question is listed with its command where the reader of that command took the file, in this
-process (``tests/cli/test_inspect.py`` types them all). Imports no PyMC.
+A question is listed if the reader of its command takes the file (``tests/cli/test_inspect.py``
+types all commands). Imports no PyMC.
 """
 
 import shlex
@@ -55,9 +55,9 @@ _ROUNDS = {"epp {}": "Who is better over rounds?", "epp {} --bayes": "... with u
 @command(uses="reading metric top", draws=False, example="inspect leaderboard.csv")
 @click.argument("file", type=Input())
 def inspect(file: Path, reading: dict[str, Any], metric: str | None) -> Answer:
-    """Say what FILE holds, every question that it can answer, and the command for it.
+    """Say what FILE holds and which questions it can answer, with the command for each.
 
-    It also says which columns it would use, and what it lacks for other questions.
+    It also says which columns are used, and what is missing for other questions.
     """
     table, notes, asked = open_all(file)[0], list[str](), metric or reading.get("score")
     path, typed = shlex.quote(str(file)), _typed(reading)
@@ -88,13 +88,7 @@ def inspect(file: Path, reading: dict[str, Any], metric: str | None) -> Answer:
 
 
 def _typed(reading: Mapping[str, Any]) -> str:
-    """Options of reading as they were typed.
-
-    Examples
-    --------
-    >>> _typed({"score": "acc", "use": ["a", "b"], "direction": "lower"})
-    '--column score=acc --use a,b --lower-is-better'
-    """
+    """Options of reading as they were typed."""
     words = []
     for name, value in reading.items():
         if name == "direction":
@@ -107,13 +101,13 @@ def _typed(reading: Mapping[str, Any]) -> str:
 
 
 def _different(labels: Mapping[str, Any], roles: Sequence[str]) -> dict[str, list[str]]:
-    """Different names of each of the roles that a table has."""
+    """Different names of each role."""
     there = {role: dict.fromkeys(labels[role]) for role in roles if role in labels}
     return {role: [str(name) for name in names if name] for role, names in there.items()}
 
 
 def _of_metrics(table: Table, asked: str | None) -> list[Trial]:
-    """Metrics of which each decides for tasks that have several, besides what was asked for."""
+    """Metrics to choose from where tasks have several."""
     metrics = metrics_of_tasks(table, asked) if table.origin else {}
     several, found = [names for names in metrics.values() if len(names) > 1], dict[str, Trial]()
     for name in dict.fromkeys(chain.from_iterable(several)):
@@ -127,7 +121,7 @@ def _of_metrics(table: Table, asked: str | None) -> list[Trial]:
 def _trials(
     table: Table, reading: dict[str, Any], notes: list[str], names: dict[str, list[str]]
 ) -> tuple[str, list[Trial]]:
-    """Kind of a table, and what may be asked of it; what was read is noted."""
+    """Kind of a table, and what to ask of it; adds notes on what was read."""
     if {"accuracy_a", "mean_a"} & set(table.columns):
         return "claims", [(partial(claims.claims_table, table), _CLAIMS)]
     try:
@@ -175,14 +169,14 @@ def _trials(
 
 
 def _fit(table: Table, reading: dict[str, Any]) -> None:
-    """Raise where scores over rounds have no finite skills, or are none."""
+    """Raise if the scores have no finite skills."""
     scores = data.read_scores(table, **reading)
     for one in scores.values() if isinstance(scores, dict) else [scores]:
         epp.fit_epp(one)
 
 
 def _gate(outcomes: Outcomes) -> Trial:
-    """The gate, with the first two names and a margin."""
+    """The gate for the first two names."""
     from bayes_sota.claims.pair import chosen_pair, law_of_pair
 
     a, b = outcomes.names[:2]
@@ -193,7 +187,7 @@ def _gate(outcomes: Outcomes) -> Trial:
 
 
 def _of_board(tidy: Tidy) -> Trial:
-    """Questions about entries with a score each, with what has to be filled in."""
+    """Questions about a board, with what has to be filled in."""
     are_accuracies = measure(tidy.titles[0]) == "accuracy" and tidy.are_losses is False
     are_known = "se" in tidy.numbers or (are_accuracies and "n" in tidy.numbers)
     option, what, known = ("", "", {}) if are_known else _SIZE if are_accuracies else _ERROR

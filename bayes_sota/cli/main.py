@@ -23,20 +23,20 @@ _MISFIT = "a library is missing or too old: pip install --upgrade bayes-sota"
 _ADVICE = "this is a bug: please report it; BAYES_SOTA_DEBUG=1 in the environment shows where it is"
 
 _ABOUT = {
-    "inspect": "Describe a file, and list the commands that can answer from it.",
+    "inspect": "What does a file hold, and which questions can it answer?",
     "score": "How good is one model?",
     "sota": "How good is the best, and how good is the winner?",
     "board": "Who is the best? Skills, ranks, tiers.",
-    "paired": "Public and private board: who gained beyond luck?",
+    "paired": "Public and private board: who gained beyond chance?",
     "claim": 'Is "A outperforms B" false?',
     "epp": "Which model is better over rounds, data sets, battles?",
     "cv": "Repeated cross-validation: run it, and judge its scores.",
     "maximum": "The exact law of the best of many scores.",
     "batch": "Many boards, one result file for each.",
     "examples": "Write files of every kind to try.",
-    "demo": "The main job on a real challenge.",
+    "demo": "Analyse a real challenge, with figures.",
 }
-# Modules that are not called like their command.
+# Modules that do not have the name of their command.
 _MODULES = dict.fromkeys(("sota", "batch", "board", "paired"), "boards")
 _MODULES |= dict.fromkeys(("score", "maximum"), "scores")
 _MODULES |= {"examples": "demo", "inspect": "inspection"}
@@ -68,7 +68,7 @@ class Commands(click.Group):
 
 
 def _show_versions(context: click.Context, option: click.Parameter, wanted: bool) -> None:
-    """Print what a bug report needs; no library is imported."""
+    """Print what a bug report needs."""
     if wanted:
         click.echo(f"bayes_sota {__version__}\nPython {platform.python_version()}")
         for name in ("PyMC", "ArviZ", "NumPy", "SciPy"):
@@ -79,7 +79,7 @@ def _show_versions(context: click.Context, option: click.Parameter, wanted: bool
 cli = Commands(
     "cli",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    help="Say what the data support about the state of the art behind the best score.",
+    help="Say how good the best model is, and what a table of results supports.",
     params=[
         click.Option(
             ["--version"], is_flag=True, is_eager=True, expose_value=False,
@@ -102,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _prepare_process() -> None:
-    """Let every name be written, and keep warnings of libraries off standard error."""
+    """Let every name be written, and hide warnings of libraries."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -114,10 +114,7 @@ def _prepare_process() -> None:
 
 
 def _interrupt_again(told: Any) -> None:
-    """Interrupt the program if Ctrl-C was swallowed while an object was collected.
-
-    Other complaints are dropped: files that an interrupt leaves half open make them.
-    """
+    """Repeat a Ctrl-C that was swallowed while an object was collected; drop other complaints."""
     if told.exc_type is KeyboardInterrupt:
         import _thread
         import threading
@@ -173,7 +170,7 @@ def _unexpected(error: Exception) -> int:
 
 
 def _numpy_is_old() -> bool:
-    """Whether the NumPy that was imported is older than the package requires."""
+    """Whether NumPy is older than the package requires."""
     import re
 
     number = r"(\d+)\.(\d+)"

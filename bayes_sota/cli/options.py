@@ -27,9 +27,9 @@ from bayes_sota.core.text import shown_path
 
 _IN_POINTS = re.compile(r"(.*[\d.])\s*(?:%|pts?|points?)")
 _COLUMN = (  # readers have the roles in data/words.toml
-    "Column of a role (entry, unit, task, cluster, run, fold, iteration, label, score, "
+    "Column that has a role (entry, unit, task, cluster, run, fold, iteration, label, score, "
     "probability, n, se, submissions, runs, public, private, winner, loser, tie, count, "
-    "tournament, group, target); default by its name. May be repeated."
+    "tournament, group, target); by default its name decides. May be repeated."
 )
 _DIRECTION = ["--lower-is-better/--higher-is-better", "direction"]
 _AVERAGES = "items|tasks|WEIGHTS.csv"
@@ -44,7 +44,7 @@ EVERYWHERE = (*READING, "prob", "seed", *_DELIVERED)
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]
-    """Number in a range; one that need not be whole may be in percent or points."""
+    """Number in a range, also in percent or points unless it is whole."""
 
     name = "number"
 
@@ -68,20 +68,6 @@ class Number(click.ParamType):  # type: ignore[type-arg]
         return number or abs(number)  # no -0.0
 
 
-class Count(click.ParamType):  # type: ignore[type-arg]
-    """Number of classifiers, or a range ``A:B``."""
-
-    name = "N"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        try:
-            ends = [int(part.replace(",", "")) for part in value.split(":", 1)]
-        except ValueError:
-            wanted = "a whole number or a range A:B"
-            raise InputError(f"{param.opts[0]} takes {wanted}, got {quoted(value)}") from None
-        return tuple(ends) if len(ends) > 1 else ends[0]
-
-
 class Input(click.Path):
     """File, or folder of files, that a command reads; checked before anything else."""
 
@@ -100,6 +86,8 @@ class Option(click.Option):
         self.rare = settings.pop("rare", False)
         if limits is not None:
             settings["type"] = Number(limits)
+        if settings.get("nargs") == 2:
+            settings["metavar"] = "A B"
         if choices is not None:
             settings["type"] = click.Choice(choices)
         super().__init__(names, help=help, show_default=True, **settings)
@@ -173,20 +161,20 @@ _SKILLS = (
     "these items are. With --leave-out NAME the entry does not compete. May be repeated."
 )
 _APART = "Known skills were measured on other items than these."
-_OFFSET = "Error, in points, that all known skills may share (another population)."
+_OFFSET = "Error, in points, that all known skills may share, as in another population."
 _SEEDS = Range(0, 2**63 - 1, whole=True)  # what a file of a result can hold
 SHARED: dict[str, Option] = {
     str(shared.name): shared
     for shared in (
         Option(["--metric"], _METRIC, metavar="NAME"),
         Option(["--standard-error"], "Standard error of one score.", limits=POSITIVE, rare=True),
-        Option(["--n-positive"], "Positive test items, for auc.", limits=COUNT, rare=True),
-        Option(["--new"], "New units that skill refers to.", choices=["items", "runs", "tasks"]),
-        Option(["--average"], "Units of equal weight.", metavar=_AVERAGES, callback=_average),
+        Option(["--n-positive"], "Number of positive items, for auc.", limits=COUNT, rare=True),
+        Option(["--new"], "Skill on new items, runs or tasks.", choices=["items", "runs", "tasks"]),
+        Option(["--average"], "Units with equal weight.", metavar=_AVERAGES, callback=_average),
         Option(["--domain"], "Kind of classifiers, for the prior of rho.", choices=DOMAINS),
         Option(["--field"], "Kind of entries, for the prior of rho.", choices=KINDS_OF_FIELD),
         Option(["--column"], _COLUMN, multiple=True, metavar="ROLE=NAME", callback=_roles),
-        Option(["--use"], "Columns that hold scores; default by name.", rare=True, **NAMES),
+        Option(["--use"], "Columns that hold scores; by default names decide.", rare=True, **NAMES),
         Option(["--leave-out"], "Entries, tasks or columns to ignore.", **NAMES),
         Option(["--known"], _SKILLS, multiple=True, metavar="NAME=SKILL|FILE", callback=_known),
         Option(["--known-apart", "apart"], _APART, is_flag=True, rare=True),
@@ -197,7 +185,7 @@ SHARED: dict[str, Option] = {
         Option(["--top"], "Rows shown of a table.", limits=COUNT, default=15, rare=True),
         Option(["--save"], "", multiple=True, metavar="FILE", type=_PATH),
         Option(["--json", "as_json"], "Print one JSON object and nothing else.", is_flag=True),
-        Option(["--quiet"], "No progress, sensitivity or usual notes.", is_flag=True, rare=True),
+        Option(["--quiet"], "No progress, sensitivity or routine notes.", is_flag=True, rare=True),
     )
 }
 
@@ -205,14 +193,9 @@ SHARED: dict[str, Option] = {
 class Command(click.Command):
     """Command whose function takes options by their names and returns an ``Answer``.
 
-    Parameters
-    ----------
-    uses : str
-        Shared options that the function takes. ``reading`` stands for those that choose columns, a
-        dict of arguments of ``read_tidy``, and ``known`` for a dict of arguments of ``with_known``.
-    example : str
-    draws, tree : bool
-        Whether ``--save`` writes figures, and results.
+    ``uses`` names the shared options that it takes: ``reading`` is a dict of arguments of
+    ``read_tidy``, ``known`` one of ``with_known``. ``draws`` and ``tree`` say whether ``--save``
+    writes figures and results.
     """
 
     def __init__(
@@ -225,8 +208,7 @@ class Command(click.Command):
         tree: bool = False,
         **settings: Any,
     ) -> None:
-        groups = {"reading": READING, "known": KNOWN}
-        self.uses = [one for use in uses.split() for one in groups.get(use, (use,))]
+        self.uses = _options_of(uses.split())
         self.endings = _TABLE + FIGURES * draws + (".nc",) * tree
         self.idle = [name for name in EVERYWHERE if name not in {*self.uses, *_SHOWN}]
         shared = [copy(one) for name, one in SHARED.items() if name in {*self.uses, *EVERYWHERE}]
@@ -293,6 +275,12 @@ class Group(click.Group):
 command = partial(click.command, cls=Command)
 
 
+def _options_of(names: Iterable[str]) -> list[str]:
+    """Names of shared options, of which ``reading`` and ``known`` stand for several."""
+    groups = {"reading": READING, "known": KNOWN}
+    return [one for name in names for one in groups.get(name, (name,))]
+
+
 def _help_all(ctx: click.Context, parameter: Any, typed: bool) -> None:
     if typed:
         ctx.meta["help-all"] = True
@@ -309,7 +297,7 @@ def _files_read(ctx: click.Context) -> Iterator[Path]:
 
 
 def _advice(ctx: click.Context, message: str) -> str:
-    """End of a message about a file: the command that describes it."""
+    """End of a message about a file."""
     for path in _files_read(ctx):
         if ctx.command.name != "inspect" and message.startswith(f"{shown_path(path)}:"):
             return f"; bayes-sota inspect {shlex.quote(str(path))} says what it holds"
@@ -324,7 +312,7 @@ def note_unused(where: str, *names: str) -> None:
     typed = [
         (one.secondary_opts if context.params.get(name) in (False, "higher") else one.opts)[0]
         for one in context.command.params
-        if (name := str(one.name)) in names
+        if (name := str(one.name)) in _options_of(names)
         and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
     ]
     if typed:
@@ -339,7 +327,7 @@ def note(text: str) -> None:
 
 
 def with_anchors(data: Any, known: dict[str, Any], **changed: Any) -> Any:
-    """Data with known skills, as typed or from a table that may have more names."""
+    """Data with known skills; a table may hold more of them."""
     from bayes_sota.data.known import with_known
 
     given = known | changed

@@ -55,7 +55,6 @@ def deliver(answer: Answer, ctx: click.Context) -> int:
 
 
 def _save(path: Path, answer: Answer, ctx: click.Context) -> None:
-    """Write the file in the format of its ending, whole or not at all."""
     match path.suffix.lower():
         case ".html":
             from bayes_sota.core.command_report import save_report
@@ -98,7 +97,7 @@ def _print(report: "Report", top: int, *, quiet: bool) -> None:
 
 
 def echo_problem(kind: str, message: str) -> None:
-    """One line on standard error that cannot steer a terminal; a long one loses its middle."""
+    """Print one line on standard error; a long one loses its middle."""
     line = plain_text(" ".join(str(message).split()))
     if len(line) > _LONGEST_LINE:
         line = f"{line[:_HEAD]} ... {line[_HEAD - _LONGEST_LINE :]}"
@@ -106,7 +105,7 @@ def echo_problem(kind: str, message: str) -> None:
 
 
 def echo_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
-    """Print a table whose text is no markup and cannot steer a terminal."""
+    """Print a table of plain text."""
     from rich import box
     from rich.console import Console
     from rich.table import Table

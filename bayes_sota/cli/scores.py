@@ -7,7 +7,7 @@ import click
 
 from bayes_sota import auc, leaderboard
 from bayes_sota import maximum as room
-from bayes_sota.cli.options import KNOWN, READING, Input, command, note_unused, option, with_anchors
+from bayes_sota.cli.options import Input, command, note_unused, option, with_anchors
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import COUNT, COUNT_OR_NONE, RATIO, SHARE, Range
 from bayes_sota.core.errors import InputError
@@ -21,7 +21,7 @@ _INDEPENDENT = (
 
 @command(uses="new average metric known reading prob top", example="score --right 48 --n-test 50")
 @click.argument("files", nargs=-1, type=Input())
-@option("--n-test", limits=COUNT, help="Items, with --right.")
+@option("--n-test", limits=COUNT, help="Number of items, with --right.")
 @option("--right", limits=COUNT_OR_NONE, help="Number of correct answers, instead of FILES.")
 def score(
     files: tuple[Path, ...], right: int | None, n_test: int | None, prob: float, **asked: Any
@@ -30,7 +30,7 @@ def score(
 
     FILES are tables of answers, as for claim responses, evaluation logs and folders of logs, or
     results of lm-evaluation-harness. The interval is valid at 0 of n and n of n, and with few
-    items, clusters, tasks or runs. Several classifiers are estimated one by one.
+    items, clusters, tasks or runs. Each classifier is estimated by itself.
     """
     from bayes_sota.items.score import skill_of_counts
     from bayes_sota.leaderboard.summary_items import describe_skills
@@ -41,7 +41,7 @@ def score(
         note_unused("with FILES", "n_test")
         skills, described = _of_files(files, **asked)
     else:
-        note_unused("with --right", "new", "metric", "average", *KNOWN, *READING)
+        note_unused("with --right", "new", "metric", "average", "known", "reading")
         if right is None or n_test is None:
             raise InputError("give FILES with answers, or --right K --n-test N")
         skills, described = [skill_of_counts(right, n_test)], {}
@@ -53,7 +53,6 @@ def score(
 def _of_files(
     files: tuple[Path, ...], new: Any, metric: Any, average: Any, known: Any, reading: Any
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Skills, and the facts that their report prints."""
     from bayes_sota.data.answers import outcomes_of, scores_of_items
     from bayes_sota.data.item_values import parse_passes
     from bayes_sota.items.score import has_counts, skills_alone, skills_of_shares
@@ -62,7 +61,7 @@ def _of_files(
     passes = parse_passes(metric)
     tidy = scores_of_items(files, metric, **reading)
     if new in (None, "items") and has_counts(tidy):
-        note_unused("on scores with numbers of items", *KNOWN)
+        note_unused("on scores with numbers of items", "known")
         described: Any = {"notes": [tidy.sentence, *tidy.notes]}
         described["average"] = "weights" if isinstance(average, dict) else average or "tasks"
         return skills_of_shares(tidy, average), described
@@ -89,12 +88,12 @@ def _of_files(
 @option("--uniform", limits=SHARE, nargs=2, help="Accuracies uniform from A to B.")
 @option("--correlation", limits=SHARE, help="rho with the reference classifier; default 0.")
 @option("--metric", choices=["accuracy", "auc"], default="accuracy", help="auc: binormal scores.")
-@option("--spread-ratio", limits=RATIO, help="Sd of scores of positives over negatives, for auc.")
+@option("--spread-ratio", limits=RATIO, help="SD of positive scores over that of negative ones.")
 def maximum(n_test: int, classifiers: int, metric: str, prob: float, **asked: Any) -> Answer:
     """Exact law of the best observed score of classifiers of known skill.
 
-    Without a correlation the classifiers are assumed independent, unlike real ones; the mean rho of
-    the default prior of sota is 0.69.
+    Without --correlation the classifiers are independent, unlike real ones; the default prior of
+    sota has mean rho 0.69.
     """
     theta, uniform, positive = asked["theta"], asked["uniform"], asked["n_positive"]
     if (theta is None) == (uniform is None):

@@ -59,7 +59,7 @@ sota --maximum 0.9 --metric score --classifiers 9 --standard-error 1e100 | above
 sota teams.csv | 000; give --n-test N, or infer where
 sota --maximum 31 --metric score --classifiers 9 --standard-error 1 | a single score of this metric
 board averages.csv | items of every task is missing; give --n-test N; an average
-board teams.csv --n-test 1e3 | whole number or infer; of tasks 100,200 or A:100,B:200, got "1e3"
+board teams.csv --n-test 1e3 | whole number or infer; for tasks 100,200 or A:100,B:200, got "1e3"
 board sets.csv --n-test 50 | leave it out with --leave-out 'data set'
 paired teams.csv | name them with --column public=A --column private=B
 sota {TEAMS} --maximum 0.9 | but not both
