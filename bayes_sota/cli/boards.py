@@ -1,7 +1,6 @@
 """Commands on leaderboards: ``sota``, ``batch``, ``board`` and ``paired``.
 
-``batch`` writes each result in the process that estimated it, so that finished results survive an
-interrupt and memory does not grow.
+``batch`` writes each result in the process that estimated it: finished results survive an interrupt.
 """
 
 from collections.abc import Sequence
@@ -123,11 +122,11 @@ def sota(
 ) -> Answer:
     """How good is the best, and how good is the winner?
 
-    FILE is a leaderboard (one row per entry), with a column per task if there are several; a table
-    of answers or numbers (one row per item, one column per classifier; or a row for each model,
-    item and run), with labels for AUC; or an evaluation log or a folder of logs. Without FILE,
-    --maximum gives the best score alone. Repeat --maximum, --n-test and --classifiers for several
-    boards of one task, which share the distribution of skill and the correlation.
+    FILE is a leaderboard (a row per entry, with a column per task if there are several), a table of
+    answers or numbers (a row per item and a column per classifier, or a row per model, item and
+    run), with labels for AUC, an evaluation log or a folder of logs. Without FILE, --maximum gives
+    the best score alone. Repeat --maximum, --n-test and --classifiers for several boards of one
+    task, which share the distribution of skill and the correlation.
     """
     how = {name: asked.pop(name) for name in ("method", "new_score", "domain", "field")}
     how |= {"ci_prob": prob, "random_seed": seed}
@@ -288,10 +287,8 @@ def board(
 ) -> Answer:
     """Skill, rank and probability of being the best of every entry of a leaderboard.
 
-    FILE is a leaderboard (one row per entry), a table of answers (one row per item, one column per
-    classifier; or a row for each model, item and run), or an evaluation log or a folder of logs.
-    The rank sets of all entries hold at once; rank 1 is in the set of every entry that may be the
-    best.
+    FILE is read as by sota. The rank sets of all entries hold at once; rank 1 is in the set of
+    every entry that may be the best.
     """
     data = with_anchors(read_board(file, **asked), known)
     settings: Any = {"ci_prob": prob, "random_seed": seed}

@@ -1,7 +1,7 @@
 """Options of commands, and the command that reads, runs and delivers.
 
-Every command takes all options of ``EVERYWHERE``, so that scripts may pass them to any; its help
-leaves out those without effect, and a note names them.
+Every command takes all options of ``EVERYWHERE``; help hides those without effect, and a note names
+them.
 """
 
 import csv
