@@ -1,6 +1,7 @@
 """Commands on leaderboards: ``sota``, ``batch``, ``board`` and ``paired``.
 
-``batch`` writes each result in the process that estimated it: finished results survive an interrupt.
+``batch`` writes each result in the process that estimated it, so that finished ones survive an
+interrupt.
 """
 
 from collections.abc import Sequence
