@@ -96,7 +96,8 @@ def _typed(reading: Mapping[str, Any]) -> str:
         elif isinstance(value, str):
             words += ["--column", f"{name}={value}"]
         else:
-            words += [f"--{name.replace('_', '-')}", ",".join(value)]
+            names = (f'"{one}"' if "," in one else one for one in value)  # as options take them
+            words += [f"--{name.replace('_', '-')}", ",".join(names)]
     return shlex.join(words)
 
 

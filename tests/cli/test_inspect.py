@@ -96,6 +96,15 @@ def test_a_folder_of_answers_has_the_questions_of_boards(capsys, tmp_path, monke
     assert run(capsys, "inspect", ".")[1].startswith(f"{tmp_path.name} holds 60 rows (answers).")
 
 
+def test_commands_repeat_the_options_of_reading(capsys, tmp_path):
+    rows = "".join(f"{i},{i % 3 > 0:d},{i % 4 > 0:d}\n" for i in range(40))
+    path = written(tmp_path, f'item,"a,x",b\n{rows}')
+    typed = "--column", "unit=item", "--use", '"a,x",b', "--higher-is-better"
+    found = proposed(run_json(capsys, "inspect", path, *typed))
+    assert found[0] == f"bayes-sota board {path} {shlex.join(typed)}"
+    assert run(capsys, *shlex.split(found[0])[1:])[0] == 0
+
+
 def test_models_with_few_items_in_common(capsys, tmp_path):
     rows = [{"doc_id": i, "doc": {}, "acc": float(i % 3 > 0)} for i in range(30)]
     write_log(tmp_path / "one", "arc", rows)
