@@ -141,8 +141,8 @@ def exit_code(run: Callable[[], Any]) -> int:
         return 0
     except (KeyboardInterrupt, click.Abort):
         return _complain("interrupted", _INTERRUPTED)
-    except SystemExit:  # this is how click ends where nobody reads the output any more
-        return _CLOSED
+    except SystemExit as stop:  # click ends so after completion, and where nobody reads any more
+        return _CLOSED if stop.code else 0
     except click.ClickException as error:
         return _complain(error.format_message(), _BAD_INPUT)
     except BayesSotaError as error:

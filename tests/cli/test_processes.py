@@ -36,6 +36,8 @@ def test_the_package_runs_as_a_module_and_tells_versions():
     told = python("-m", "bayes_sota", "--version").splitlines()
     assert told[0] == f"bayes_sota {version('bayes-sota')}"
     assert f"PyMC {version('pymc')}" in told
+    completing = {**os.environ, "_BAYES_SOTA_COMPLETE": "bash_source"}
+    assert "_bayes_sota_completion" in python("-m", "bayes_sota", env=completing)
 
 
 DRAWING = ("pymc", "pytensor", "arviz", "matplotlib")
