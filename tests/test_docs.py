@@ -203,7 +203,9 @@ def test_what_pages_of_results_say_stands_in_the_documentation():
     sources = {name: (DOCS / "how-right.md").read_text("utf-8") for name in told["measured"]}
     readme = (ROOT / "README.md").read_text(encoding="utf-8").partition("## How accurate")[2]
     sources["README"] = " ".join(told["measured"].values())
-    told["measured"]["README"] = readme.partition("\n## ")[0]
+    tables = [page.read_text(encoding="utf-8") for page in DOCS.glob("measured/*.md")]
+    told["measured"] |= {"README": readme.partition("\n## ")[0], "tables": sources["leaderboard"]}
+    sources["tables"] = " ".join(tables)
     figures = [
         (name, number)
         for name, sentence in told["measured"].items()
