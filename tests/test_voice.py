@@ -24,7 +24,7 @@ FRAGMENT = re.compile(r"\A\s*(What|That|So many) |^ +Of ", re.M)
 def prose():
     """Pages and cells of notebooks, without code and output."""
     pages = [ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("docs/[gm]*/*.md")]
-    for page in sorted(page for page in pages if page.stem != "published"):
+    for page in sorted(pages):
         text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
         yield page.name, text
     for path in sorted(ROOT.glob("notebooks/*.ipynb")):
