@@ -218,17 +218,17 @@ def _rules_beside(
 def _rule_row(judged: cv.JudgedRule) -> dict[str, Any]:
     shares = judged.win_share()
     i, j = np.triu_indices(shares.shape[1], 1)
-    kept = np.maximum(shares, 1 - shares)[:, i, j]
     used = 1 - (judged.saved[:, i] + judged.saved[:, j]) / 2
-    chance = [cv.expected_by_chance(len(judged.estimates), share) for share in used.ravel()]
+    compared = used < 1  # else all orderings have the same iterations
+    kept = np.maximum(shares, 1 - shares)[:, i, j][compared]
+    chance = [cv.expected_by_chance(len(judged.estimates), share) for share in used[compared]]
+    means = np.mean([2 * kept - 1, chance, kept >= KEPT], axis=1) if kept.size else [np.nan] * 3
     return {
         "rule": judged.rule.name,
         "iterations": float(judged.iterations.mean()),
         "saved": float(judged.saved.mean()),
         "ran_out": float(1 - judged.stopped.mean()),
-        "reproducibility": float((2 * kept - 1).mean()),
-        "by_chance": float(np.mean(chance)),
-        "pairs_kept": float(np.mean(kept >= KEPT)),
+        **dict(zip(("reproducibility", "by_chance", "pairs_kept"), map(float, means), strict=True)),
     }
 
 
@@ -439,10 +439,11 @@ def legend_of(content: dict[str, Any]) -> list[str]:
         "steady; stopping iteration: 0 where the rule was never met.",
         f"Pairs: lower, upper, p better: {content['prob']:.0%} interval of the true difference "
         f"(correlated t; fold scores correlate by {pair['posterior']['correlation']:.3g}, which is "
-        "assumed); order kept: R, how often the first is above the second in two runs (|2R - 1| is "
-        f"{pair['by_chance']:.2f} for equal learners); p other seed: probability that a new run "
-        f"reverses them, for normal scores; more: iterations until P(order) is {KEPT:g}.",
-        f"Rules: ran out: the rule was not met; pairs kept: R is {KEPT:g} or more.",
+        "assumed); order kept: R, how often the first is above the second in two runs; p other "
+        "seed: probability that a new run reverses them, for normal scores; more: iterations until "
+        f"P(order) is {KEPT:g}.",
+        "Rules: ran out: the rule was not met; reproducibility: mean |2R - 1|; by chance: that of "
+        f"equal learners; pairs kept: R is {KEPT:g} or more; empty where it takes all iterations.",
     ]
 
 

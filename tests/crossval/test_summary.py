@@ -74,6 +74,7 @@ def test_too_few_iterations_for_a_rule_are_a_reason(rule) -> None:
     assert "Run more iterations before any test" in report.text
     # All orderings have the same iterations: how often they agree is not known.
     assert all(np.isnan(row["order_kept"]) for row in report.content["pairs"])
+    assert np.isnan(report.content["rules"][0]["pairs_kept"])
     p = report.content["pairs"][0]["posterior"]["p_other_seed"]
     assert f"a new run would reverse that with probability {p:.2f}" in report.sentences[0]
     assert "keep their order" not in report.text
