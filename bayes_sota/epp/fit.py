@@ -10,7 +10,7 @@ test here comes from one matrix, the sandwich over rounds
 .. math:: C \Big[\frac{G}{G-1} \sum_r u_r u_r^T\Big] C, \qquad t_{G-1},
 
 with C the inverse information and u_r the contribution of round r to the estimating equations
-(``rounds``). ``tests/epp/test_fit.py`` compares with published numbers and a second route,
+(``equations``). ``tests/epp/test_fit.py`` compares with published numbers and a second route,
 ``tests/calibration/test_epp_size.py`` measures how often a true null is rejected.
 """
 
@@ -32,7 +32,7 @@ from bayes_sota.core.schema import SCHEMA_VERSION
 from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.tournaments import Matches, ScoreTable
-from bayes_sota.epp import solver
+from bayes_sota.epp import equations
 from bayes_sota.epp.counts import (
     Compared,
     MatchCounts,
@@ -42,13 +42,6 @@ from bayes_sota.epp.counts import (
     infinite_estimates,
     two_players,
     unbeaten_players,
-)
-from bayes_sota.epp.rounds import (
-    ROUND_OFF,
-    bonferroni_critical,
-    cluster_scores,
-    clustered_covariance,
-    critical_values,
 )
 
 if TYPE_CHECKING:
@@ -106,14 +99,14 @@ class BradleyTerryFit:
     def covariance_model(self) -> FloatArray:
         """Covariance if all matches were independent, (m, m): far too small for rounds."""
         matches = self.counts.with_ties(self.kind, self.penalty)[1]
-        return solver.model_covariance(self.epp, matches)
+        return equations.model_covariance(self.epp, matches)
 
     @cached_property
     def cluster_scores(self) -> FloatArray | None:
         """Contribution of each cluster to the estimating equations, (G, m); None if independent."""
         if isinstance(self.data, Matches) and self.data.groups is None:
             return None
-        return cluster_scores(self.data, self.kind, self.win_probabilities())
+        return equations.cluster_scores(self.data, self.kind, self.win_probabilities())
 
     @cached_property
     def influence(self) -> FloatArray | None:
@@ -170,7 +163,7 @@ class BradleyTerryFit:
         scores = self.cluster_scores * np.sqrt(few)
         may_not_vary = len(scores) < _ENOUGH_CLUSTERS or not self.connected
         least = 1.0 if may_not_vary else 1.5 / (len(self.players) + 1)
-        covariance = clustered_covariance(scores, self.covariance_model, least)
+        covariance = equations.clustered_covariance(scores, self.covariance_model, least)
         np.fill_diagonal(covariance, np.where(clusters > 1, np.diagonal(covariance), np.inf))
         return covariance
 
@@ -212,7 +205,7 @@ class BradleyTerryFit:
 
     def win_probabilities(self) -> FloatArray:
         """P(row beats column), 1/2 on the diagonal, (m, m)."""
-        return solver.win_probabilities(self.epp)
+        return equations.win_probabilities(self.epp)
 
     @property
     def tournament(self) -> str:
@@ -232,11 +225,11 @@ class BradleyTerryFit:
         OPEN_SHARE.check(ci_prob, "ci_prob")
         check_choice("kind", kind, IntervalKind)
         if kind == "model":
-            half = bonferroni_critical(ci_prob, 1, np.inf) * self.se_model
+            half = equations.bonferroni_critical(ci_prob, 1, np.inf) * self.se_model
         elif kind == "robust":
-            half = bonferroni_critical(ci_prob, 1, self.df) * self.se
+            half = equations.bonferroni_critical(ci_prob, 1, self.df) * self.se
         else:
-            half = critical_values(self.influence, ci_prob, self.df) * self.se
+            half = equations.critical_values(self.influence, ci_prob, self.df) * self.se
         return np.column_stack([self.epp - half, self.epp + half])
 
     def win_probability(self, a: str, b: str) -> float:
@@ -250,10 +243,10 @@ class BradleyTerryFit:
     def certainly_better(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
         """Whether the row has a higher skill than the column, all pairs at once, (m, m)."""
         OPEN_SHARE.check(ci_prob, "ci_prob")
-        critical = critical_values(self.influence, ci_prob, self.df, pairs=True)
+        critical = equations.critical_values(self.influence, ci_prob, self.df, pairs=True)
         errors = self.standard_errors_of_pairs()
         np.fill_diagonal(errors, np.inf)
-        return self.epp[:, None] - self.epp > critical * errors + ROUND_OFF
+        return self.epp[:, None] - self.epp > critical * errors + equations.ROUND_OFF
 
     def rank_interval(self, ci_prob: float = 0.95) -> NDArray[np.intp]:
         """Ranks that each player may have, all pairs at once, (m, 2); 1 is best.
@@ -296,8 +289,8 @@ class BradleyTerryFit:
         se = float(errors_of_differences(self.covariance[pair])[0, 1])
         se_model = float(errors_of_differences(self.covariance_model[pair])[0, 1])
         df = float(min(self.df[i], self.df[j]))
-        equal = np.isinf(se) or abs(difference) < ROUND_OFF
-        half = float(bonferroni_critical(ci_prob, 1, df)) * se
+        equal = np.isinf(se) or abs(difference) < equations.ROUND_OFF
+        half = float(equations.bonferroni_critical(ci_prob, 1, df)) * se
         low, high = difference - half, difference + half
         wald = (difference / se_model) ** 2
         ratio = None if self.penalty else self._likelihood_ratio(i, j)
@@ -329,8 +322,8 @@ class BradleyTerryFit:
         totals, n_matches = counts.totals @ group, group.T @ counts.n_matches @ group
         totals -= np.diagonal(n_matches) / 2
         np.fill_diagonal(n_matches, 0)
-        equal = group @ solver.solve(totals, n_matches)
-        lost = solver.deviance(equal - equal.mean(), counts) - self.deviance
+        equal = group @ equations.solve(totals, n_matches)
+        lost = equations.deviance(equal - equal.mean(), counts) - self.deviance
         return max(float(lost), 0.0)
 
     @cached_property
@@ -339,7 +332,7 @@ class BradleyTerryFit:
 
         Each match counts once.
         """
-        return float(solver.deviance(self.epp, self.counts))
+        return float(equations.deviance(self.epp, self.counts))
 
     @property
     def deviance_df(self) -> int:
@@ -443,7 +436,7 @@ def fit_epp(
         raise InputError("all matches are ties, so no skills can be estimated")
     if unbeaten is not None and not penalty:
         raise infinite_estimates(counts.doubled_wins, unbeaten, data.players)
-    epp = solver.solve(*counts.with_ties(kind, penalty))
+    epp = equations.solve(*counts.with_ties(kind, penalty))
     connected = unbeaten is None
     return BradleyTerryFit(data, kind, counts, epp, connected, float(penalty), test_fraction)
 
