@@ -31,7 +31,7 @@ OWNERS = {
                "data.examples", "crossval.run", "crossval.fold_scores", "epp.models"},
     "click": {"cli"},
     "rich": {"cli", "core.parallel"},
-    "sklearn": {"crossval.run", "crossval.learners"},
+    "sklearn": {"crossval.run"},
     "numba": set(),
     "pyarrow": {"data.opening"},
     "openpyxl": set(),

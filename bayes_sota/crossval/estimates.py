@@ -1,16 +1,33 @@
-r"""Estimates on each data set, and their comparison across data sets.
+r"""Estimates on each data set, differences of two learners, and comparisons across data sets.
 
 The *steady state* is the mean of all iterations, a *canonical* estimate the mean of the few that
 papers report: 1 x 10-fold, 2 x 5-fold, 5 x 2-fold (Raeder, Hoens and Chawla 2010, Section II).
 Iterations are independent given the data, so the standard error :math:`s / \sqrt{n}` of their mean
 is right for the effect of partitions, and for nothing else. With a left skew a single run exceeds
-the steady mean more often than not (Section IV-B). Across data sets: ranks (Demsar 2006), verdicts
-that change with the seed (Raeder et al., Table II), and bias by the number of folds (Table I) or
-against true test sets (Tables IV and V). ``tests/crossval/test_estimates.py`` compares with SciPy,
-exact probabilities, Demsar's example, all assignments of signs, and learners of known bias.
+the steady mean more often than not (Section IV-B).
+
+The J differences of the fold scores of two learners share training data. With covariance
+:math:`\sigma^2 [(1 - \rho) I + \rho\, 11^T]`, :math:`\rho` assumed, and the prior
+:math:`p(\delta, \sigma^2) \propto \sigma^{-2}` (Corani & Benavoli 2015, eqs. 7 to 9)
+
+.. math:: \delta \mid x \sim t_{J - 1}\Big(\bar x,\;
+          \Big(\frac1J + \frac{\rho}{1 - \rho}\Big) s^2\Big)
+
+Nadeau & Bengio (2003) take :math:`\rho = n_{test} / (n_{train} + n_{test}) = 1 / k`. Scores do not
+identify rho (Bengio & Grandvalet 2004). Their corrected test (for repeated cross-validation
+Bouckaert & Frank 2004) is the same law: its two-sided p is twice the smaller of P(better) and
+P(worse). With :math:`\rho = 0` it is the naive paired t-test, whose p falls towards 0 with the
+number of iterations even for equal learners. All levels are approximate.
+
+Across data sets: ranks (Demsar 2006), verdicts that change with the seed (Raeder et al., Table II),
+and bias by the number of folds (Table I) or against true test sets (Tables IV and V).
+``tests/crossval/test_estimates.py`` compares with SciPy, exact probabilities and Demsar's example,
+``test_correlated_t.py`` with baycomp, integration and simulation;
+``tests/calibration/fold_tests_size.py`` measures how often each test rejects equal learners.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
 from types import SimpleNamespace
@@ -18,10 +35,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtr, stdtrit
 from scipy.stats import chi2, norm, rankdata, shapiro, skew, skewtest, studentized_range, wilcoxon
 
-from bayes_sota.core.arguments import LEVEL, OPEN_SHARE
+from bayes_sota.core.arguments import CORRELATION, LEVEL, NOT_NEGATIVE, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
@@ -161,6 +178,153 @@ def learner_rows(scores: FoldScores, **more: ArrayLike) -> Iterator[dict[str, An
                 **row,
                 "skewed": row["p_skewness"] * state.mean.size <= _LEVEL,
             }
+
+
+@dataclass(frozen=True)
+class DifferencePosterior:
+    """Student t of the true difference A - B of two learners on one data set.
+
+    ``fold_sd`` s is the standard deviation of the differences of folds, ``n_scores`` J, the
+    ``correlation`` rho.
+    """
+
+    mean: float
+    df: int
+    fold_sd: float
+    n_scores: int
+    correlation: float
+
+    @property
+    def partition_variance(self) -> float:
+        """Variance :math:`s^2 / J` from partitions; it falls with every iteration."""
+        return self.fold_sd**2 / self.n_scores
+
+    @property
+    def data_variance(self) -> float:
+        r"""Variance :math:`s^2 \rho / (1 - \rho)` from the size of the data; it does not fall."""
+        return self.fold_sd**2 * self.correlation / (1 - self.correlation)
+
+    @property
+    def scale(self) -> float:
+        return (self.partition_variance + self.data_variance) ** 0.5
+
+    def p_better(self, rope: float = 0.0) -> float:
+        """Probability that A is better than B by more than ``rope``.
+
+        0, 1/2 or 1 where all differences are equal.
+        """
+        NOT_NEGATIVE.check(rope, "rope")
+        if not self.scale:
+            return float(self.mean > rope) + 0.5 * float(self.mean == rope == 0)
+        return float(stdtr(self.df, (self.mean - rope) / self.scale))
+
+    def rope(self, rope: float) -> dict[str, float]:
+        """Probabilities that A is better, that both are equivalent, and that B is better.
+
+        Parameters
+        ----------
+        rope : float
+            Half-width of practical equivalence, in units of the score.
+
+        Examples
+        --------
+        >>> runs = FoldScores([[[0.8, 0.9], [0.7, 0.9]], [[0.7, 0.8], [0.7, 0.7]]])
+        >>> {k: round(p, 3) for k, p in correlated_t(runs).rope(0.05).items()}
+        {'a_better': 0.689, 'equivalent': 0.212, 'b_better': 0.099}
+        """
+        a, b = self.p_better(rope), replace(self, mean=-self.mean).p_better(rope)
+        return {"a_better": a, "equivalent": max(0.0, 1 - a - b), "b_better": b}
+
+    def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
+        """Equal-tailed interval of the difference."""
+        OPEN_SHARE.check(ci_prob, "ci_prob")
+        half = float(stdtrit(self.df, (1 + ci_prob) / 2)) * self.scale
+        return self.mean - half, self.mean + half
+
+
+def correlated_t(
+    fold_scores: FoldScores,
+    a: int | str = 0,
+    b: int | str = 1,
+    *,
+    task: int | str = 0,
+    correlation: float | None = None,
+) -> DifferencePosterior:
+    """Posterior of the difference A - B on one data set.
+
+    Parameters
+    ----------
+    fold_scores : FoldScores
+        Folds that one of the two lacks are left out.
+    a, b, task : int or str
+        Learners and data set.
+    correlation : float, optional
+        rho of two fold scores, which is assumed; default 1 / k. With 0 the folds are independent,
+        as in the naive paired t-test.
+
+    Returns
+    -------
+    DifferencePosterior
+        With one value per iteration, folds of one iteration are taken to correlate like folds of
+        different ones: :math:`s^2` is k times the variance of the I values, J = I k, df = I - 1.
+
+    Raises
+    ------
+    InputError
+        An unknown name, fewer than two scores of both, rho outside [0, 1).
+
+    Examples
+    --------
+    >>> runs = FoldScores([[[0.8, 0.9], [0.7, 0.9]], [[0.7, 0.8], [0.7, 0.7]]], learners=["a", "b"])
+    >>> test = correlated_t(runs, "a", "b")
+    >>> round(test.mean, 3), round(test.scale, 4), test.df, round(test.p_better(), 3)
+    (0.1, 0.0913, 3, 0.823)
+    """
+    folds, columns = fold_scores.folds, fold_scores.scores.shape[3]
+    scores = fold_scores.scores[place_of(task, fold_scores.tasks, "data set")]
+    first, second = (scores[place_of(name, fold_scores.learners, "learner")] for name in (a, b))
+    rho = 1 / folds if correlation is None else CORRELATION.check(correlation, "correlation")
+    return _posterior(first - second, folds if columns == 1 else 1, rho)
+
+
+def _posterior(differences: FloatArray, folds: int, rho: float) -> DifferencePosterior:
+    """Posterior from differences, each the mean of several folds."""
+    d = differences[np.isfinite(differences)]
+    if d.size < 2:
+        raise InputError(f"at least 2 folds that both learners have are needed, got {d.size}")
+    sd = float(d.std(ddof=1) * np.sqrt(folds))
+    return DifferencePosterior(float(d.mean()), d.size - 1, sd, d.size * folds, rho)
+
+
+def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[dict[str, Any]]:
+    """Paired t-tests of the scores of two learners on one data set.
+
+    Parameters
+    ----------
+    a, b : array-like, shape (n_iterations, n_folds)
+        Scores of the same folds; those that one of the two lacks are left out.
+    folds : int
+
+    Returns
+    -------
+    list of dict
+        ``name`` "naive", for independent folds, and "corrected"; ``difference``, ``statistic``,
+        ``df``, and the two-sided ``p_value``, None where the difference is the same in every fold.
+
+    Examples
+    --------
+    >>> tests = difference_tests([[0.8, 0.9], [0.7, 0.9]], [[0.7, 0.8], [0.7, 0.7]], folds=2)
+    >>> [round(test["p_value"], 3) for test in tests]
+    [0.092, 0.353]
+    """
+    tests = list[dict[str, Any]]()
+    for name, rho in (("naive", 0.0), ("corrected", 1 / folds)):
+        found = _posterior(np.subtract(a, b, dtype=np.float64), 1, rho)
+        t = found.mean / found.scale if found.scale > 1e-15 else None
+        p = (None if found.mean else 1.0) if t is None else 2 * float(stdtr(found.df, -abs(t)))
+        row = {"name": name, "difference": found.mean, "statistic": t, "df": found.df}
+        tests.append(row | {"p_value": p})
+    return tests
 
 
 _studentized = cache(studentized_range.ppf)

@@ -8,28 +8,34 @@ applies a rule to 50 random orderings of the iterations (Equations 1 and 2): wit
 
 and :math:`I = 1, 1/2, 0` for above, tied and below. The second, the absolute value of Cliff's
 delta, is 1 where the order never changes, but not 0 for equal learners (``expected_by_chance``).
-``tests/crossval/test_rules.py`` compares with SciPy, with the expansion of Spearman's rule, with
-the correlated t, closed forms and simulation.
+
+Repetition removes the variance of the partitions, but not that of the size of the data: with
+:math:`\tau^2` the variance of the mean difference of one iteration and v that of a fold's, the
+variance after n iterations is :math:`\tau^2 / n + B`, :math:`B = v \rho / (1 - \rho)`
+(``correlated_t``). ``tests/crossval/test_rules.py`` compares with SciPy, with the expansion of
+Spearman's rule, with the correlated t, closed forms and simulation.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple
+from math import ceil
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import chdtri, ndtr
+from scipy.special import chdtri, ndtr, ndtri, stdtr
 
 from bayes_sota.core.arguments import ASSURANCE, DEFAULT_SEED, SHARE, Range, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
-from bayes_sota.crossval.correlated_t import running_posteriors
 from bayes_sota.crossval.fold_scores import FoldScores
 
 if TYPE_CHECKING:
     from bayes_sota.crossval.run import CrossValidation
 
+KEPT = 0.95
+"""An order that other partitions keep so often is reproducible; so sure, it is decided."""
 _PARTITION_ODDS = 0.2**2 / (1 - 0.2**2)
 """Variance by partitions to that by the data, below which repetition is not worth its time."""
 type Probabilities = FloatArray | Sequence[FloatArray] | None
@@ -242,6 +248,42 @@ def stopping_iterations(
     return np.array([rule.stops(one) for one in progress_of(scores, probabilities)])
 
 
+def running_posteriors(
+    differences: ArrayLike, folds: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """P(better) and its variances as ``correlated_t`` gives them after each iteration.
+
+    ``differences`` (..., n_iterations, n_folds) are complete; with n_folds = 1 of whole iterations.
+    The arrays (..., n_iterations) are ``p_better`` and the variances from partitions, NaN for one
+    iteration, and from the size of the data, NaN for one score.
+
+    Examples
+    --------
+    >>> p_better, partitions, data = running_posteriors([[0.1, 0.1], [0.0, 0.2]], folds=2)
+    >>> p_better.round(3).tolist(), data.round(4).tolist()
+    ([1.0, 0.823], [0.0, 0.0067])
+    """
+    d = np.asarray(differences, np.float64)
+    n, columns = np.arange(1, d.shape[-2] + 1), d.shape[-1]
+    size, per_value = n * columns, folds if columns == 1 else 1
+    middle = d.sum(axis=(-2, -1), keepdims=True) / max(1, d.shape[-2] * columns)
+    total = (d - middle).sum(axis=-1)
+    square = _spread(((d - middle) ** 2).sum(axis=-1), total, size) * per_value
+    mean, data = total.cumsum(axis=-1) / size + middle[..., 0], square / (folds - 1)
+    scale, certain = np.sqrt(square / (size * per_value) + data), 1e300 * np.sign(mean.round(12))
+    t = np.divide(mean, scale, out=certain, where=scale > 0)
+    p_better = np.where(np.isnan(scale), 0.5, stdtr(size - 1, t))
+    return p_better, _spread((total / columns) ** 2, total / columns, n) / n, data
+
+
+def _spread(squares: FloatArray, sums: FloatArray, size: IntArray) -> FloatArray:
+    """Variance of the first values, from their squares and sums up to each iteration."""
+    left = squares.cumsum(axis=-1) - sums.cumsum(axis=-1) ** 2 / size
+    left = np.where(left < 1e-24 * size, 0.0, left)
+    unknown = np.full(left.shape, np.nan)
+    return np.divide(left, size - 1, out=unknown, where=size > 1)
+
+
 _DIGITS = 12  # means of the same scores in another order differ in their last bits: they are ties
 
 
@@ -376,3 +418,82 @@ def expected_by_chance(orderings: int = 50, share: float = 0.0) -> float:
     folded = noise * np.sqrt(2 / np.pi) * np.exp(-(np.minimum(z, 30) ** 2) / 2)
     folded += centre * (2 * ndtr(z) - 1)
     return float(np.average(folded, weights=np.exp(-(gap**2) / 2)))
+
+
+def iterations_needed(
+    difference: float, partition_sd: float, data_sd: float, probability: float = 0.95
+) -> int | None:
+    r"""Least number of iterations until P(better) would reach a probability; None if none does.
+
+    .. math:: n \ge \frac{\tau^2}{(d / z)^2 - B}, \quad z = \Phi^{-1}(p)
+
+    Parameters
+    ----------
+    difference : float
+        d, expected after endless repetition.
+    partition_sd : float
+        :math:`\tau`, standard deviation of the mean difference of one iteration.
+    data_sd : float
+        :math:`\sqrt B`, standard deviation from the size of the data.
+    probability : float
+        p, above 1/2.
+
+    Examples
+    --------
+    >>> iterations_needed(0.03, 0.02, 0.015), iterations_needed(0.02, 0.02, 0.015)
+    (4, None)
+    """
+    ASSURANCE.check(probability, "probability")
+    room = (difference / float(ndtri(probability))) ** 2 - data_sd**2
+    needed = partition_sd**2 / room if room > 0 else np.inf
+    return max(1, ceil(needed - 1e-9)) if needed < np.inf else None
+
+
+def outlook(
+    p_better: float, difference: float, partition_variance: float, data_variance: float, n: int
+) -> dict[str, Any]:
+    """Whether the order of a pair is decided after n iterations, and how many would decide it.
+
+    ``partition_share`` is the share of the variance that more iterations would remove.
+    """
+    whole = partition_variance / n + data_variance
+    sds = partition_variance**0.5, data_variance**0.5
+    return {
+        "partition_share": partition_variance / n / whole if whole else 0.0,
+        "decided": max(p_better, 1 - p_better) >= KEPT,
+        "iterations_needed": iterations_needed(difference, *sds, KEPT),
+    }
+
+
+def other_seed_probability(
+    difference: float, partition_sd: float, iterations: int, canonical: int
+) -> float:
+    r"""Probability that a run with another seed reverses the order of two learners.
+
+    A run of c iterations on the same data, given the mean difference d of n, is about
+
+    .. math:: t_{n - 1}\Big(d,\; \tau^2 \Big(\frac1c + \frac1n\Big)\Big)
+
+    for normal differences of iterations, of standard deviation :math:`\tau`.
+
+    Parameters
+    ----------
+    difference, partition_sd : float
+        d and :math:`\tau`.
+    iterations, canonical : int
+        n and c.
+
+    Returns
+    -------
+    float
+        1/2 where d is 0; NaN for one iteration.
+
+    Examples
+    --------
+    >>> round(other_seed_probability(0.01, 0.01, 30, 1), 3)
+    0.167
+    """
+    spread = partition_sd * np.sqrt(1 / canonical + 1 / iterations)
+    if not spread:
+        return 0.0 if difference else 0.5
+    return float(stdtr(iterations - 1, -abs(difference) / spread))

@@ -14,8 +14,7 @@ from bayes_sota.core import sample_trace
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.priors import CrossValidationPriors
 from bayes_sota.core.types import Seed
-from bayes_sota.crossval.correlated_t import correlated_t
-from bayes_sota.crossval.estimates import canonical_iterations
+from bayes_sota.crossval.estimates import canonical_iterations, correlated_t
 from bayes_sota.crossval.fold_scores import FoldScores, pair_names
 from bayes_sota.leaderboard.specification import Model, chosen_model
 

@@ -22,9 +22,8 @@ from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report, Table, table_of
 from bayes_sota.core.text import as_sentences, chance, in_prose, listed, p_value
 from bayes_sota.core.types import Seed
-from bayes_sota.crossval.correlated_t import KEPT, outlook
 from bayes_sota.crossval.estimates import learner_rows, sample_sd
-from bayes_sota.crossval.rules import Probabilities
+from bayes_sota.crossval.rules import KEPT, Probabilities, outlook
 from bayes_sota.crossval.sample import draw_differences
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.core.text import as_sentences, counted, in_prose, listed
-from bayes_sota.crossval.correlated_t import KEPT, outlook
 from bayes_sota.crossval.estimates import canonical_iterations, learner_rows
+from bayes_sota.crossval.rules import KEPT, outlook
 from bayes_sota.crossval.run import CrossValidation
 from bayes_sota.crossval.sample import compared_effects
 from bayes_sota.crossval.summary import flat_pair, forms_table, score_name

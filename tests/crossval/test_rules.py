@@ -7,7 +7,7 @@ import pytest
 from data.files import refused
 from scipy.stats import chi2, ks_2samp, mannwhitneyu, spearmanr
 
-from bayes_sota.crossval.correlated_t import correlated_t, running_posteriors
+from bayes_sota.crossval.estimates import correlated_t
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import (
     RULES,
@@ -18,6 +18,7 @@ from bayes_sota.crossval.rules import (
     kolmogorov_smirnov,
     posterior,
     progress_of,
+    running_posteriors,
     spearman,
     stopping_iterations,
     successive_correlations,

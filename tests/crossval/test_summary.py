@@ -6,7 +6,7 @@ from data.files import refused
 from scipy.stats import skewtest
 
 from bayes_sota.core.text import p_value
-from bayes_sota.crossval.correlated_t import correlated_t
+from bayes_sota.crossval.estimates import correlated_t
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import fixed, kolmogorov_smirnov, spearman
 from bayes_sota.crossval.summary import judge_runs
