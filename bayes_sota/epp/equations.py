@@ -71,12 +71,6 @@ def solve(
     """Skills with the observed number of expected wins, mean zero, (m,) or (B, m) as ``totals``.
 
     The maximum must exist: the graph of wins is strongly connected (``unbeaten_players``).
-
-    Examples
-    --------
-    >>> matches = np.array([[0.0, 4.0], [4.0, 0.0]])
-    >>> solve(np.array([[3.0, 1.0], [2.0, 2.0]]), matches).round(4).tolist()
-    [[0.5493, -0.5493], [0.0, 0.0]]
     """
     each = _matches_of_every_pair(n_matches)
     if each and totals.ndim > 1:
@@ -176,7 +170,7 @@ def deviance(skills: FloatArray, counts: MatchCounts) -> FloatArray:
 
 
 def bonferroni_critical(ci_prob: float, contrasts: int, df: Any) -> Any:
-    """Two-sided critical value for several statistics at once, of the shape of ``df``."""
+    """Two-sided critical values of several statistics at once."""
     tail = (1 - ci_prob) / 2 / contrasts
     values, places = np.unique(df, return_inverse=True)
     with np.errstate(invalid="ignore"):
@@ -189,15 +183,7 @@ def critical_values(
     """Critical values of absolute statistics that hold all at once, (m,) or of pairs (m, m).
 
     Contrasts with (nearly) all G - 1 degrees of freedom share that of their largest statistic;
-    others have Bonferroni's. ``influence`` (G, m) is None for independent matches; a pair has the
-    smaller ``df``.
-
-    Examples
-    --------
-    >>> same = np.repeat(np.random.default_rng(0).standard_normal((20, 1)), 30, axis=1)
-    >>> criticals = critical_values(same, 0.95, np.full(30, 19.0))
-    >>> bool(np.all(criticals < bonferroni_critical(0.95, 30, 19)))
-    True
+    others have Bonferroni's. ``influence`` (G, m) is None for independent matches.
     """
     upper = np.triu_indices(df.size, 1)
     own = np.minimum(df[:, None], df)[upper] if pairs else df
@@ -245,12 +231,6 @@ def clustered_covariance(scores: FloatArray, inverse: FloatArray, least_share: f
 
     with f ``least_share`` and C the ``inverse`` of the information. Every combination of skills has
     at least its variance in the sandwich, and at least f times that in C.
-
-    Examples
-    --------
-    >>> scores = np.array([[3.0, 0.0], [0.0, 0.1]])
-    >>> clustered_covariance(scores, np.eye(2), 0.5).round(9).tolist()
-    [[9.0, 0.0], [0.0, 0.5]]
     """
     if len(scores) > scores.shape[1]:
         scores = np.linalg.qr(scores, mode="r")  # the same products, in fewer rows
@@ -289,7 +269,6 @@ def _of_same_round(scores: FloatArray, probabilities: FloatArray) -> FloatArray:
 
 
 def _of_all_rounds(scores: FloatArray, probabilities: FloatArray) -> FloatArray:
-    """Wins of a round's scores, and of all scores of a player against the round's."""
     present = ~np.isnan(scores)
     of_players, of_rounds = present.sum(axis=0), present.sum(axis=1, keepdims=True)
     lost = of_rounds * of_players - doubled_scores_below(scores, np.nonzero(present)[0]) / 2

@@ -65,17 +65,14 @@ class BradleyTerryFit:
 
     Attributes
     ----------
-    data : ScoreTable or Matches
+    data, counts
     kind : {"same-round", "all-rounds", "listed"}
-        Which scores were compared.
-    counts : MatchCounts
     epp : ndarray, shape (m,)
         Skills on the logit scale, mean zero; a difference is a log odds (Property 3.1).
     connected : bool
         Whether the estimates are finite without a penalty.
-    penalty : float
-        Rounds of ties added.
-    test_fraction : float or None
+    penalty, test_fraction
+        As in ``fit_epp``.
     """
 
     data: ScoreTable | Matches
@@ -143,7 +140,6 @@ class BradleyTerryFit:
         return float(self.overlap_of(self.data.n_clusters))
 
     def overlap_of(self, rounds: Any) -> FloatArray:
-        """Overlap for a player with this many rounds."""
         q = self.test_fraction or 0.0
         return 1 + np.asarray(rounds) * q / (1 - q)
 
@@ -258,7 +254,7 @@ class BradleyTerryFit:
         return np.column_stack([1 + above.sum(axis=0), len(above) - above.sum(axis=1)])
 
     def tied_with_best(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
-        """Whether each player may be the best, (m,): no other is shown to be better."""
+        """Players to whom no other is shown to be better, (m,)."""
         return self.rank_interval(ci_prob)[:, 0] == 1
 
     def test(self, a: str, b: str, ci_prob: float = 0.95) -> SimpleNamespace:
@@ -273,7 +269,7 @@ class BradleyTerryFit:
             independent matches, one degree of freedom: ``se_model``, ``wald_chi2``,
             ``p_value_model``, and without a penalty ``lrt_chi2``, ``lrt_p_value``. As published,
             every match counted twice and two degrees of freedom: ``paper_wald_chi2``,
-            ``paper_wald_p_value``. The last two kinds reject true nulls far too often.
+            ``paper_wald_p_value``. Both reject true nulls far too often.
 
         Examples
         --------
@@ -391,12 +387,11 @@ def fit_epp(
         Compare scores of the same round, or any two scores: only for rounds that are replicates,
         such as splits of one data set. Ignored for listed matches.
     penalty : float
-        Added rounds in which everybody ties with everybody: 0.5 shrinks differences slightly and
-        makes all of them finite. Where estimates are infinite without it, intervals depend on it.
+        Added rounds in which everybody ties: 0.5 shrinks differences slightly and makes all of them
+        finite. Where estimates are infinite without it, intervals depend on it.
     test_fraction : float, optional
         Rounds are overlapping splits of one data set, each testing this share of it: variances are
-        corrected as by Nadeau & Bengio (2003). ``ScoreTable.groups`` are then ignored: clusters of
-        repetitions would not allow for the overlap.
+        corrected as by Nadeau & Bengio (2003), and ``ScoreTable.groups`` ignored.
 
     Returns
     -------
@@ -444,7 +439,7 @@ def fit_epp(
 def fit_tournaments(
     tables: Iterable[ScoreTable | Matches], matches: Compared = "same-round", **options: Any
 ) -> Iterator[BradleyTerryFit]:
-    """Fit tournaments of different names, each on its own, as ``fit_epp``; errors name them.
+    """Fit tournaments of different names, each on its own, as ``fit_epp``.
 
     Skills compare between tournaments as chances to beat the average player of each (Property 3.4).
 
@@ -467,7 +462,7 @@ def checked_tables(data: Any) -> list[Any]:
     kinds = {type(table) for table in tables}
     if kinds not in ({ScoreTable}, {Matches}):
         names = ", ".join(sorted(kind.__name__ for kind in kinds)) or "nothing"
-        raise InputError(f"data are ScoreTables or Matches, got {names}: see bs.ScoreTable")
+        raise InputError(f"data must be ScoreTables or Matches, got {names}: see bs.ScoreTable")
     checked_labels([table.tournament for table in tables], len(tables), "tournament")
     return tables
 
@@ -487,7 +482,7 @@ def tournaments_tree(fits: Iterable[BradleyTerryFit]) -> "xr.DataTree":
 
 
 def errors_of_differences(covariance: FloatArray) -> FloatArray:
-    """Standard errors of all differences of skills, (m, m); variances may be infinite."""
+    """Standard errors of all differences of skills, (m, m)."""
     own = np.diagonal(covariance)
     with np.errstate(invalid="ignore"):
         errors = np.sqrt(np.maximum(own[:, None] + own - 2 * covariance, 0.0))

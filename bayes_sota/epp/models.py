@@ -61,7 +61,7 @@ def build_model(
         One per tournament; players of the same name are the same player.
     priors : EppPriors, optional
     likelihood : {"auto", "matches"}
-        Rounds as rankings (the default for scores), or pairs of players. A tie is half a win.
+        Rounds as rankings (the default for scores), or pairs of players.
     player_covariates : DataFrame indexed by player, optional
         They enter the prior mean of the skills: numbers standardised, other levels as centred
         columns.
@@ -72,8 +72,8 @@ def build_model(
     -------
     pm.Model
         Deterministic ``epp`` (player,), mean zero; free ``skill_sd`` with ``skill_offset`` (skills
-        in units of it), or ``own_skill`` where the data are informative about each player; if
-        requested ``tournament_sd`` with ``epp_tournament`` (tournament, player) and
+        in units of it), or ``own_skill`` where the data are informative; if requested
+        ``tournament_sd`` with ``epp_tournament`` (tournament, player) and
         ``covariate_effect`` (covariate,). Observed ``round_rank`` (round, player), or
         ``match_counts`` (pair, outcome).
 
@@ -112,11 +112,11 @@ def build_model(
 
 
 def build_design(covariates: Any, names: Sequence[str]) -> tuple[FloatArray, list[str]]:
-    """Centred columns of a data frame of covariates, (player, column), and their labels."""
+    """Centred columns of covariates, (player, column), and their labels."""
     import pandas as pd
 
     if not isinstance(covariates, pd.DataFrame):
-        raise InputError("covariates are a data frame, whose index names the players")
+        raise InputError("covariates must be a data frame whose index names the players")
     frame = covariates.set_axis(covariates.index.astype(str))
     frame = frame[~frame.index.duplicated()].reindex(list(names))
     for name, values in frame.items():
@@ -254,14 +254,8 @@ _CYCLES = {  # whose rotations begin with every subset of the tied players equal
 class RoundOrders(NamedTuple):
     """Players of each round from the worst to the best, in several orders of those who tie.
 
-    Attributes
-    ----------
-    order : ndarray of int, shape (n_rounds, orders, places)
-        Players; those without a score come last.
-    weight : ndarray, shape (n_rounds, orders, places)
-        Weight of the logarithm of the sum from the worst to here; 0 for players without a score.
-    present : ndarray, shape (n_rounds, n_players)
-        1 for players with a score.
+    ``order`` (n_rounds, orders, places), players, those without a score last; ``weight``, of the
+    same shape, of the logarithm of the sum up to here; ``present`` (n_rounds, n_players), 1 or 0.
     """
 
     order: Any
@@ -270,7 +264,7 @@ class RoundOrders(NamedTuple):
 
 
 def order_rounds(ranks: NDArray[np.signedinteger]) -> RoundOrders:
-    """Orders of the players in rounds, from their ranks.
+    """Orders of the players in rounds.
 
     Parameters
     ----------
@@ -282,8 +276,6 @@ def order_rounds(ranks: NDArray[np.signedinteger]) -> RoundOrders:
     >>> orders = order_rounds(np.array([[1, 0, -1], [1, 1, 0]]))
     >>> orders.order.tolist()
     [[[1, 0, 2], [1, 0, 2]], [[2, 0, 1], [2, 1, 0]]]
-    >>> orders.weight.tolist()
-    [[[1.0, 1.0, 0.0], [0.0, 0.0, 0.0]], [[1.0, 0.5, 1.0], [0.0, 0.5, 0.0]]]
     """
     present = ranks != ABSENT
     first = np.argsort(np.where(present, ranks, np.iinfo(np.int32).max), axis=1, kind="stable")

@@ -36,7 +36,7 @@ def plot_epp(
     ci_prob : float
         Probability of the intervals, and of the comparison with the best.
     most : int
-        Most players drawn.
+        Players drawn at most.
     **pc_kwargs
         Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
 
@@ -47,12 +47,9 @@ def plot_epp(
 
     Examples
     --------
-    >>> from bayes_sota.epp.fit import fit_epp
-    >>> from bayes_sota.data.tournaments import ScoreTable
-    >>> scores = [1.5, 1.2, 0, -2] + np.random.default_rng(2).gumbel(size=(40, 4))
-    >>> fit = fit_epp(ScoreTable(scores))
-    >>> figure = plot_epp(fit, backend="none")
-    >>> figure.viz["figure_title"].item()["string"]
+    >>> import bayes_sota as bs
+    >>> fit = bs.fit_epp([1.5, 1.2, 0, -2] + np.random.default_rng(2).gumbel(size=(40, 4)))
+    >>> plot_epp(fit, backend="none").viz["figure_title"].item()["string"]
     '2 of 4 players may be the best (filled dots)'
     """
     COUNT.check(most, "most")
@@ -97,9 +94,7 @@ def plot_critical_differences(
     fit : BradleyTerryFit
     ci_prob : float
         Confidence of all pairs together.
-    most : int
-        Most players drawn.
-    **pc_kwargs
+    most, **pc_kwargs
         As in ``plot_epp``.
 
     Returns
@@ -109,10 +104,9 @@ def plot_critical_differences(
 
     Examples
     --------
-    >>> from bayes_sota.epp.fit import fit_epp
-    >>> from bayes_sota.data.tournaments import ScoreTable
-    >>> scores = [1.5, 1.2, 0, -2] + np.random.default_rng(2).gumbel(size=(40, 4))
-    >>> figure = plot_critical_differences(fit_epp(ScoreTable(scores)), backend="none")
+    >>> import bayes_sota as bs
+    >>> fit = bs.fit_epp([1.5, 1.2, 0, -2] + np.random.default_rng(2).gumbel(size=(40, 4)))
+    >>> figure = plot_critical_differences(fit, backend="none")
     >>> figure.viz["figure_title"].item()["string"].splitlines()[0]
     '5 of 6 pairs of players can be distinguished'
     """

@@ -72,13 +72,13 @@ def leaderboard_quality(
     Raises
     ------
     InputError
-        Clustered matches, or groups of rounds: their dependence is not simulated.
+        Clustered matches, or groups of rounds.
 
     Examples
     --------
-    >>> from bayes_sota.epp.fit import fit_epp
+    >>> import bayes_sota as bs
     >>> scores = [1.0, 0.5, 0.0, -1.0] + np.random.default_rng(1).gumbel(size=(20, 4))
-    >>> fit = fit_epp(ScoreTable(scores))
+    >>> fit = bs.fit_epp(scores)
     >>> draws = leaderboard_quality(fit, repetitions=99)
     >>> draws.p_value > 0.05, fit.deviance_df, draws.expected < fit.deviance_df
     (True, 3, True)
@@ -109,7 +109,7 @@ def leaderboard_quality(
 
 
 def not_comparable(data: ScoreTable | Matches) -> str:
-    """Reason that a deviance cannot be compared with simulated tournaments; empty if it can."""
+    """Reason that a deviance cannot be compared with simulated ones; empty if it can."""
     if data.groups is None:
         return ""
     what = "matches of one cluster" if isinstance(data, Matches) else "rounds of one group"
@@ -132,10 +132,7 @@ def _of_matches(fit: BradleyTerryFit, size: int, rng: np.random.Generator) -> Wi
 
 
 def _of_scores(fit: BradleyTerryFit, size: int, rng: np.random.Generator) -> Wins:
-    """Doubled wins of ``size`` tournaments of scores, tied as observed, (size, m, m).
-
-    Draws do not depend on the order of a file's rows and columns.
-    """
+    """Doubled wins of tournaments of scores, whatever the order of a file's rows and columns."""
     data: Any = fit.data
     columns = np.argsort(np.array(fit.players))
     rows, columns = np.ix_(np.lexsort(data.oriented[:, columns].T), columns)
@@ -151,7 +148,6 @@ def _of_scores(fit: BradleyTerryFit, size: int, rng: np.random.Generator) -> Win
 
 
 def _deviances(doubled_wins: Wins, fit: BradleyTerryFit) -> FloatArray:
-    """Deviances of tournaments, (B,), each fitted with a penalty that keeps skills finite."""
     counts = MatchCounts(doubled_wins, fit.counts.n_matches)
     totals, n_matches = counts.with_ties(fit.kind, max(fit.penalty, _PENALTY))
     return equations.deviance(equations.solve(totals, n_matches, start=fit.epp), counts)
@@ -180,7 +176,7 @@ def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> SimpleNamespace:
     ----------
     fit : BradleyTerryFit
     n_bins : int
-        Number of bins, with equal numbers of pairs.
+        With equal numbers of pairs.
 
     Returns
     -------
@@ -191,9 +187,9 @@ def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> SimpleNamespace:
 
     Examples
     --------
-    >>> from bayes_sota.epp.fit import fit_epp
+    >>> import bayes_sota as bs
     >>> scores = np.linspace(2, -2, 20) + np.random.default_rng(0).gumbel(size=(50, 20))
-    >>> fit = fit_epp(ScoreTable(scores))
+    >>> fit = bs.fit_epp(scores)
     >>> quality = reliability(fit, 4)
     >>> quality.n_pairs.tolist(), round(quality.mean_error, 2)
     ([47, 48, 47, 48], 0.03)
@@ -231,7 +227,7 @@ def multiscale_test(
     fit : BradleyTerryFit
     pairs : sequence of (str, str)
     repetitions : int
-        Resamples at each scale.
+        At each scale.
     random_seed : int, SeedSequence, Generator or None
 
     Returns
@@ -247,10 +243,9 @@ def multiscale_test(
 
     Examples
     --------
-    >>> from bayes_sota.epp.fit import fit_epp
-    >>> from bayes_sota.data.tournaments import ScoreTable
+    >>> import bayes_sota as bs
     >>> scores = [1.0, 0.9, 0.8, -1.0] + np.random.default_rng(0).gumbel(size=(40, 4))
-    >>> fit = fit_epp(ScoreTable(scores))
+    >>> fit = bs.fit_epp(scores)
     >>> bool(multiscale_test(fit, [("1", "4")]).pair_p_value[0] < 0.001)
     True
     """
@@ -258,8 +253,8 @@ def multiscale_test(
     clusters = 0 if fit.influence is None else fit.data.n_clusters
     if fit.influence is None or clusters < _ENOUGH_CLUSTERS:
         raise InputError(
-            f"the multiscale bootstrap resamples rounds, of which at least {_ENOUGH_CLUSTERS} are "
-            f"needed; there are {clusters}"
+            f"the multiscale bootstrap needs at least {_ENOUGH_CLUSTERS} independent rounds, "
+            f"got {clusters}"
         )
     first, second = np.transpose([two_players(fit.players, a, b) for a, b in pairs])
     start, effect = fit.epp, fit.influence
@@ -280,10 +275,7 @@ def multiscale_test(
 
 
 def unbiased_p_values(shares: ArrayLike, scales: ArrayLike, repetitions: int) -> FloatArray:
-    """p-values (K,) from shares (n_scales, K) of resamples, by weighted least squares.
-
-    Where fewer than three shares are neither 0 nor 1: the share at the scale nearest to 1.
-    """
+    """p-values (K,) from shares (n_scales, K) of resamples, by weighted least squares."""
     table, root_scale = np.asarray(shares, np.float64), np.sqrt(scales)
     found = table[np.argmin(np.abs(root_scale**2 - 1))].copy()
     for k, column in enumerate(table.T):
