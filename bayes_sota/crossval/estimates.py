@@ -66,13 +66,12 @@ def steady_state(scores: FoldScores) -> SimpleNamespace:
 
     Returns
     -------
-    SimpleNamespace
+    namespace
         Arrays (n_tasks, n_learners): ``n_iterations``, the complete ones; their ``mean`` (the
         steady state), ``median`` and ``sd``; ``standard_error`` of the mean, over partitions of the
         same data; ``canonical``, the mean of the first iterations, as many as a canonical run has;
-        ``p_canonical_above``, the probability that such a run exceeds the steady mean (of several
-        iterations by draws with a fixed seed); ``skewness``, corrected for bias (G1), NaN for fewer
-        than 3 iterations, 0 for equal scores; ``skewed``, whether it is more than two of its
+        ``p_canonical_above``, the probability that such a run exceeds the steady mean;
+        ``skewness``, corrected for bias (G1); ``skewed``, whether it is more than two of its
         standard errors from 0; ``p_skewness``, two-sided, of D'Agostino's test of no skewness, NaN
         for fewer than 8 iterations or equal scores; ``p_normal``, of Shapiro and Wilk's test.
 
@@ -91,14 +90,13 @@ def steady_state(scores: FoldScores) -> SimpleNamespace:
 
 
 def sample_sd(values: FloatArray) -> float:
-    """Standard deviation; 0 of equal values, although their mean is rounded; NaN of one."""
+    """Standard deviation; 0 of equal values, NaN of one."""
     if len(values) < 2:
         return float("nan")
     return float(values.std(ddof=1)) if np.ptp(values) else 0.0
 
 
 def _described(values: FloatArray, size: int) -> dict[str, Any]:
-    """Fields of ``steady_state`` for one learner on one data set."""
     n, sd = len(values), sample_sd(values)
     varies = n > 2 and float(np.ptp(values)) > 1e-12
     error = np.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3))) if n > 2 else np.inf
@@ -134,14 +132,13 @@ def running_means(
     scores : FoldScores
     learner, task : int or str
     ci_prob : float
-        Probability of the interval.
 
     Returns
     -------
     mean : ndarray, shape (n_iterations,)
     interval : ndarray, shape (n_iterations, 2)
         :math:`\bar x \pm z \, s / \sqrt{n}` with the mean and the standard deviation of all
-        iterations: where the mean of :math:`n` new partitions lies.
+        iterations: where the mean of n new partitions lies.
 
     Examples
     --------
@@ -158,10 +155,9 @@ def running_means(
 
 
 def learner_rows(scores: FoldScores, **more: ArrayLike) -> Iterator[dict[str, Any]]:
-    """Estimates of every learner on every data set, the best first.
+    """Estimates of every learner on every data set, the best first, and ``more`` numbers.
 
-    ``more`` are other numbers (n_tasks, n_learners). "skewed" allows for the number of tests: their
-    number times D'Agostino's p is at most .05.
+    "skewed" allows for the number of tests: their number times D'Agostino's p is at most .05.
     """
     state = steady_state(scores)
     arrays = vars(state) | {name: np.asarray(values) for name, values in more.items()}
@@ -184,8 +180,7 @@ def learner_rows(scores: FoldScores, **more: ArrayLike) -> Iterator[dict[str, An
 class DifferencePosterior:
     """Student t of the true difference A - B of two learners on one data set.
 
-    ``fold_sd`` s is the standard deviation of the differences of folds, ``n_scores`` J, the
-    ``correlation`` rho.
+    ``fold_sd`` is s, ``n_scores`` J, ``correlation`` rho.
     """
 
     mean: float
@@ -209,10 +204,7 @@ class DifferencePosterior:
         return (self.partition_variance + self.data_variance) ** 0.5
 
     def p_better(self, rope: float = 0.0) -> float:
-        """Probability that A is better than B by more than ``rope``.
-
-        0, 1/2 or 1 where all differences are equal.
-        """
+        """Probability that A is better than B by more than ``rope``."""
         NOT_NEGATIVE.check(rope, "rope")
         if not self.scale:
             return float(self.mean > rope) + 0.5 * float(self.mean == rope == 0)
@@ -221,10 +213,7 @@ class DifferencePosterior:
     def rope(self, rope: float) -> dict[str, float]:
         """Probabilities that A is better, that both are equivalent, and that B is better.
 
-        Parameters
-        ----------
-        rope : float
-            Half-width of practical equivalence, in units of the score.
+        ``rope`` is the half-width of practical equivalence, in units of the score.
 
         Examples
         --------
@@ -259,14 +248,13 @@ def correlated_t(
     a, b, task : int or str
         Learners and data set.
     correlation : float, optional
-        rho of two fold scores, which is assumed; default 1 / k. With 0 the folds are independent,
-        as in the naive paired t-test.
+        rho of two fold scores, which is assumed; default 1 / k. With 0 the folds are independent.
 
     Returns
     -------
     DifferencePosterior
-        With one value per iteration, folds of one iteration are taken to correlate like folds of
-        different ones: :math:`s^2` is k times the variance of the I values, J = I k, df = I - 1.
+        With one value per iteration, :math:`s^2` is k times the variance of the I values, J = I k,
+        df = I - 1.
 
     Raises
     ------
@@ -288,7 +276,6 @@ def correlated_t(
 
 
 def _posterior(differences: FloatArray, folds: int, rho: float) -> DifferencePosterior:
-    """Posterior from differences, each the mean of several folds."""
     d = differences[np.isfinite(differences)]
     if d.size < 2:
         raise InputError(f"at least 2 folds that both learners have are needed, got {d.size}")
@@ -302,7 +289,7 @@ def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[dict[str, A
     Parameters
     ----------
     a, b : array-like, shape (n_iterations, n_folds)
-        Scores of the same folds; those that one of the two lacks are left out.
+        Folds that one of the two lacks are left out.
     folds : int
 
     Returns
@@ -396,8 +383,7 @@ def signed_rank_tests(
 ) -> list[dict[str, Any]]:
     """Test every two alternatives by Wilcoxon's signed ranks, as Demsar (2006) advises.
 
-    With steady states no single partition decides the verdict. p-values are not corrected for the
-    number of pairs.
+    p-values are not corrected for the number of pairs.
 
     Parameters
     ----------
@@ -438,7 +424,6 @@ def signed_rank_tests(
 
 
 def _alternatives(values: Any, names: Sequence[str] | None) -> tuple[FloatArray, tuple[str, ...]]:
-    """Numbers (n_tasks, k) of alternatives, and their names."""
     meaning = "values are a matrix of numbers, data sets x alternatives"
     numbers, columns, _ = labelled_matrix(values, meaning)
     names = columns if names is None else names
@@ -448,13 +433,7 @@ def _alternatives(values: Any, names: Sequence[str] | None) -> tuple[FloatArray,
 def seed_verdicts(scores: FoldScores, a: int | str, b: int | str) -> dict[str, Any]:
     """Test across data sets with one iteration of each, for every iteration.
 
-    An iteration stands for a seed that all data sets share.
-
-    Parameters
-    ----------
-    scores : FoldScores
-    a, b : int or str
-        Learners.
+    An iteration stands for a seed that all data sets share; a and b are learners.
 
     Returns
     -------
@@ -496,10 +475,7 @@ def seed_verdicts(scores: FoldScores, a: int | str, b: int | str) -> dict[str, A
 
 
 def signed_ranks(differences: FloatArray) -> tuple[float | None, int]:
-    """Two-sided p-value of Wilcoxon's test of differences, and the sign of its rank sum.
-
-    Zeros are ignored. None for fewer than 6 others, where p cannot be below .05.
-    """
+    """Two-sided p of Wilcoxon's test, None for fewer than 6 nonzeros; sign of its rank sum."""
     d = differences[differences != 0]
     sign = int(np.sign(np.sign(d) @ rankdata(np.abs(d))))
     return float(wilcoxon(d).pvalue) if d.size >= _FEWEST_TASKS else None, sign
@@ -507,8 +483,6 @@ def signed_ranks(differences: FloatArray) -> tuple[float | None, int]:
 
 def fold_bias(runs: Sequence[FoldScores]) -> dict[str, dict[str, SimpleNamespace]]:
     """Rank numbers of folds by their estimates, for every learner; rank 1 is the highest.
-
-    The source counts from the other end.
 
     Parameters
     ----------
@@ -534,7 +508,7 @@ def fold_bias(runs: Sequence[FoldScores]) -> dict[str, dict[str, SimpleNamespace
     """
     folds = [one.folds for one in runs]
     if len(set(folds)) < 2 or len({(one.learners, one.tasks) for one in runs}) > 1:
-        raise InputError("runs that differ in the number of folds alone are needed")
+        raise InputError("runs must differ in the number of folds, and in nothing else")
     states, names = [steady_state(one) for one in runs], [f"{k} folds" for k in folds]
     both = {"canonical": [one.canonical for one in states], "steady": [one.mean for one in states]}
     return {
@@ -549,8 +523,6 @@ def fold_bias(runs: Sequence[FoldScores]) -> dict[str, dict[str, SimpleNamespace
 def against_truth(scores: FoldScores, truth: ArrayLike) -> dict[str, dict[str, Any]]:
     """Compare canonical and steady-state estimates with scores on true test sets.
 
-    The errors include the noise of the test sets, and drift between both.
-
     Parameters
     ----------
     scores : FoldScores
@@ -561,10 +533,10 @@ def against_truth(scores: FoldScores, truth: ArrayLike) -> dict[str, dict[str, A
     Returns
     -------
     dict
-        "canonical" and "steady", each with ``errors`` (n_tasks, n_learners), estimates minus truth;
-        ``bias`` and ``mse`` (n_learners,), their means and mean squares over data sets; and
-        ``same_best``, the share of the data sets on which the learner with the highest estimate is
-        the best.
+        "canonical" and "steady", each with ``errors`` (n_tasks, n_learners), estimates minus truth,
+        with the noise of the test sets; ``bias`` and ``mse`` (n_learners,), their means and mean
+        squares over data sets; and ``same_best``, the share of the data sets on which the learner
+        with the highest estimate is the best.
 
     Examples
     --------

@@ -47,7 +47,7 @@ class Progress:
     """Iterations of one data set that all learners completed, in their order.
 
     ``scores`` (n_learners, n_iterations, n_folds), ``probabilities`` (n_learners, n_iterations,
-    n_items), with n_items = 0 where there are none.
+    n_items).
     """
 
     scores: FloatArray
@@ -56,22 +56,14 @@ class Progress:
 
     @cached_property
     def correlations(self) -> FloatArray:
-        """``successive_correlations`` of each learner."""
         return np.array([successive_correlations(one) for one in self.probabilities])
 
 
 class Rule(NamedTuple):
     """A stopping rule: ``fixed``, ``spearman``, ``kolmogorov_smirnov`` or ``posterior``.
 
-    Attributes
-    ----------
-    name : str
-        With its threshold.
-    threshold : float
-    least : int
-        Iterations before which it cannot hold, unless scores tie.
-    holds : callable
-        From ``Progress`` to whether it holds, (n_learners, n_iterations) or for all learners alike.
+    It cannot hold before ``least`` iterations, unless scores tie. ``holds`` says of ``Progress``
+    whether it does, (n_learners, n_iterations) or for all learners alike.
     """
 
     name: str
@@ -108,8 +100,7 @@ def spearman(threshold: float = 1 - 1e-4) -> Rule:
 
     .. math:: 1 - r \approx \frac{3 \sigma_w^2}{\sqrt{3} \, \pi \, n^2 \sigma_b^2}
 
-    so that ten times the strictness costs three times the iterations. The source recommends
-    1 - 1e-4; 1 - 1e-3 stops early, and 1 - 1e-5 may not stop.
+    The source recommends 1 - 1e-4; 1 - 1e-3 stops early, and 1 - 1e-5 may not stop.
     """
     least = Range(0.9, 1.0, percent=False).check(threshold, "threshold") - 1e-14
     name = f"Spearman {threshold:.8g}"
@@ -138,9 +129,6 @@ def posterior(threshold: float = 0.95) -> Rule:
     - or partitions cause at most 0.2 of the standard deviation, so that they widen intervals by
       2 %. Iterations may agree by chance: the upper bound of their variance counts,
       :math:`(n - 1) \hat\tau^2 / \chi^2_{n - 1, 1 - p}`, with p the threshold.
-
-    Looking after every iteration decides more often by chance: of equal learners P(A better) leaves
-    .05 to .95 at some look in about 19 % of runs, after a fixed number of iterations in 10 %.
     """
     ASSURANCE.check(threshold, "threshold")
     return Rule(f"posterior {threshold:g}", threshold, 2, partial(_settled, threshold=threshold))
@@ -166,13 +154,8 @@ RULES |= {"posterior": posterior, "fixed": fixed}
 def successive_correlations(probabilities: ArrayLike) -> FloatArray:
     """Spearman's correlation of the running means after every iteration and the one before.
 
-    Probabilities are (n_iterations, n_items); items with a NaN take no part. NaN for the first
-    iteration; equal orders correlate at 1, even where all items tie.
-
-    Examples
-    --------
-    >>> successive_correlations([[0.1, 0.2, 0.9], [0.2, 0.1, 0.9], [0.1, 0.3, 0.8]]).round(3)
-    array([  nan, 0.866, 0.866])
+    Probabilities are (n_iterations, n_items); items with a NaN take no part. Equal orders correlate
+    at 1, even where all items tie.
     """
     from scipy.stats import rankdata
 
@@ -215,7 +198,7 @@ def progress_of(
     parts = [np.asarray(of, np.float64) for of in ([given] if np.ndim(given[0]) == 2 else given)]
     if len(parts) != len(scores.tasks) or any(of.shape[:2] != size for of in parts):
         need = f"({size[0]} learners, {size[1]} iterations, items) on {len(scores.tasks)} data sets"
-        raise InputError(f"probabilities are {need}, got {[of.shape for of in parts]}")
+        raise InputError(f"probabilities must be {need}, got {[of.shape for of in parts]}")
     kept = [places[of[places]] for of in complete]
     every = zip(scores.scores, parts, kept, strict=True)
     return [Progress(one[:, at], of[:, at], scores.folds) for one, of, at in every]
@@ -230,7 +213,6 @@ def stopping_iterations(
     ----------
     rule : Rule
     scores : FoldScores
-        Only iterations that all learners completed count.
     probabilities : ndarray, shape (n_learners, n_iterations, n_items), or one per data set
         For Spearman's rule.
 
@@ -256,12 +238,6 @@ def running_posteriors(
     ``differences`` (..., n_iterations, n_folds) are complete; with n_folds = 1 of whole iterations.
     The arrays (..., n_iterations) are ``p_better`` and the variances from partitions, NaN for one
     iteration, and from the size of the data, NaN for one score.
-
-    Examples
-    --------
-    >>> p_better, partitions, data = running_posteriors([[0.1, 0.1], [0.0, 0.2]], folds=2)
-    >>> p_better.round(3).tolist(), data.round(4).tolist()
-    ([1.0, 0.823], [0.0, 0.0067])
     """
     d = np.asarray(differences, np.float64)
     n, columns = np.arange(1, d.shape[-2] + 1), d.shape[-1]
@@ -277,7 +253,6 @@ def running_posteriors(
 
 
 def _spread(squares: FloatArray, sums: FloatArray, size: IntArray) -> FloatArray:
-    """Variance of the first values, from their squares and sums up to each iteration."""
     left = squares.cumsum(axis=-1) - sums.cumsum(axis=-1) ** 2 / size
     left = np.where(left < 1e-24 * size, 0.0, left)
     unknown = np.full(left.shape, np.nan)
@@ -291,17 +266,9 @@ _DIGITS = 12  # means of the same scores in another order differ in their last b
 class JudgedRule:
     """Estimates and costs of a rule on random orderings of the iterations.
 
-    Attributes
-    ----------
-    rule : Rule
-    estimates : ndarray, shape (n_orderings, n_tasks, n_learners)
-        Mean score up to the iteration at which the rule stopped, or of all.
-    iterations : ndarray of int, same shape
-        Iterations used.
-    stopped : ndarray of bool, same shape
-        Whether the rule was met.
-    saved : ndarray, shape (n_tasks, n_learners)
-        Share of the iterations that the rule leaves out.
+    Arrays (n_orderings, n_tasks, n_learners): ``estimates``, the mean score up to the iteration at
+    which the rule stopped, or of all; ``iterations`` used; ``stopped``, whether the rule was met.
+    ``saved`` (n_tasks, n_learners) is the share of the iterations that the rule leaves out.
     """
 
     rule: Rule
@@ -347,12 +314,7 @@ def judge_rules(
     probabilities : ndarray or sequence of ndarray, optional
         As in ``stopping_iterations``.
     orderings : int
-        2 to 10,000.
     random_seed : int, SeedSequence, Generator or None
-
-    Returns
-    -------
-    list of JudgedRule
 
     Raises
     ------
@@ -361,7 +323,6 @@ def judge_rules(
 
     Examples
     --------
-    >>> from bayes_sota.crossval.rules import fixed
     >>> noise = np.random.default_rng(0).normal(0, 0.01, (2, 60, 10))
     >>> scores = FoldScores(noise + [[[0.90]], [[0.92]]])
     >>> (judged,) = judge_rules([fixed(10)], scores, random_seed=0)
@@ -393,7 +354,7 @@ def expected_by_chance(orderings: int = 50, share: float = 0.0) -> float:
 
     .. math:: E |2 R - 1| = \frac{2}{\pi} \arcsin \sqrt{n / N}
 
-    Both are joined by quadrature, to about .01. Scores that correlate give less.
+    Both are joined by quadrature, to about 0.01.
 
     Parameters
     ----------
@@ -431,10 +392,8 @@ def iterations_needed(
     ----------
     difference : float
         d, expected after endless repetition.
-    partition_sd : float
-        :math:`\tau`, standard deviation of the mean difference of one iteration.
-    data_sd : float
-        :math:`\sqrt B`, standard deviation from the size of the data.
+    partition_sd, data_sd : float
+        :math:`\tau` and :math:`\sqrt B`.
     probability : float
         p, above 1/2.
 
@@ -452,10 +411,7 @@ def iterations_needed(
 def outlook(
     p_better: float, difference: float, partition_variance: float, data_variance: float, n: int
 ) -> dict[str, Any]:
-    """Whether the order of a pair is decided after n iterations, and how many would decide it.
-
-    ``partition_share`` is the share of the variance that more iterations would remove.
-    """
+    """Whether the order of a pair is decided after n iterations, and how many would decide it."""
     whole = partition_variance / n + data_variance
     sds = partition_variance**0.5, data_variance**0.5
     return {
@@ -470,23 +426,11 @@ def other_seed_probability(
 ) -> float:
     r"""Probability that a run with another seed reverses the order of two learners.
 
-    A run of c iterations on the same data, given the mean difference d of n, is about
+    A run of c iterations (``canonical``), given the mean difference d of n on the same data, is
 
     .. math:: t_{n - 1}\Big(d,\; \tau^2 \Big(\frac1c + \frac1n\Big)\Big)
 
-    for normal differences of iterations, of standard deviation :math:`\tau`.
-
-    Parameters
-    ----------
-    difference, partition_sd : float
-        d and :math:`\tau`.
-    iterations, canonical : int
-        n and c.
-
-    Returns
-    -------
-    float
-        1/2 where d is 0; NaN for one iteration.
+    for normal differences of iterations, of standard deviation :math:`\tau`; NaN for n = 1.
 
     Examples
     --------

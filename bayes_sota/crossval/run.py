@@ -1,7 +1,6 @@
 """Repeated cross-validation: random partitions, the same for all learners, until a rule is met.
 
-The mean over many partitions no longer depends on the seed (Raeder, Hoens & Chawla 2010), but still
-on the items. An iteration depends on the data, the learners, the seed and its number alone,
+An iteration depends on the data, the learners, the seed and its number alone,
 whichever process computes it (``tests/crossval/test_kept_iterations.py``).
 ``tests/crossval/test_run.py`` compares with scikit-learn's ``cross_validate``.
 
@@ -51,10 +50,7 @@ _LONGEST = 200  # characters of an error
 
 
 class Message(NamedTuple):
-    """An error that ended a fit, a warning, or a note that there are no probabilities.
-
-    ``kind`` is "error", "warning" or "decision function"; iterations and folds count from 0.
-    """
+    """Message of a fit; ``kind`` is "error", "warning" or "decision function"."""
 
     kind: str
     learner: str
@@ -70,11 +66,7 @@ type Iteration = tuple[FloatArray, FloatArray, list[Message]]
 
 @dataclass(eq=False)
 class Study:
-    """Data, learners and seed of repeated cross-validation.
-
-    ``truth`` (n_items,) is whether an item is of the positive class, or of several classes the
-    position of its class.
-    """
+    """Data, learners and seed of repeated cross-validation; ``truth`` as in ``CrossValidation``."""
 
     learners: Mapping[str, Any]
     rows: Any
@@ -85,12 +77,11 @@ class Study:
     truth: BoolArray | IntArray = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check everything once."""
         import pandas as pd
         from sklearn.metrics import get_scorer_names
 
         if not isinstance(self.learners, Mapping) or not self.learners:
-            problem = f"learners are a dict of their names, got {plain_text(self.learners, 40)}"
+            problem = f"learners must be a dict by name, got {plain_text(self.learners, 40)}"
             raise InputError(problem, fix='such as {"nb": GaussianNB()}')
         self.learners = {str(name): learner for name, learner in self.learners.items()}
         for name, learner in self.learners.items():
@@ -104,7 +95,7 @@ class Study:
             self.rows = np.asarray(self.rows)
         if len(self.rows.shape) != 2 or self.labels.shape != self.rows.shape[:1]:
             shapes = f"{self.rows.shape} and {self.labels.shape}"
-            raise InputError(f"X is (items, attributes) and y one label per item, got {shapes}")
+            raise InputError(f"X must be (items, attributes), y one label per item, got {shapes}")
         if not callable(self.scoring) and self.scoring not in get_scorer_names():
             near = nearest(self.scoring, get_scorer_names(), 1)
             raise InputError(f"scikit-learn has no score {quoted(self.scoring)}{near}")
@@ -144,7 +135,6 @@ class Study:
     def _fit(
         self, learner: Any, draw: np.random.SeedSequence, places: tuple[IntArray, IntArray]
     ) -> tuple[Any, Any, list[tuple[str, str]]]:
-        """Score and values of one fit, NaN where it failed, and its messages."""
         from sklearn.metrics import check_scoring, make_scorer
         from sklearn.utils import _safe_indexing as take
 
@@ -169,11 +159,7 @@ class Study:
         return score, values, said + [("warning", text) for text in texts]
 
     def kept_in(self, folder: Path) -> Callable[[int], Iteration]:
-        """``run`` with results kept in a folder by joblib.
-
-        Their key is a digest of the data, learners, settings, seed and versions of the libraries.
-        Classes of a notebook cannot be pickled (``PicklingError``).
-        """
+        """``run`` with results kept by joblib, under a digest of all that they depend on."""
         from joblib import Memory, hash
 
         make_directory(folder)
@@ -187,10 +173,7 @@ def _run_iteration(key: str, study: Study, iteration: int) -> Iteration:
 
 
 def seeded(estimator: Any, draw: np.random.SeedSequence) -> Any:
-    """A clone in which every ``random_state`` that is None has a number of its own.
-
-    Without that two runs would differ.
-    """
+    """A clone in which every ``random_state`` that is None has a number of its own."""
     from sklearn.base import clone
 
     parameters = sorted(estimator.get_params().items())
@@ -200,7 +183,7 @@ def seeded(estimator: Any, draw: np.random.SeedSequence) -> Any:
 
 
 def _own_class(labels: Any, values: FloatArray) -> FloatArray:
-    """Probability of the item's own class, of several: every fold has members of all."""
+    """Probability of the item's own class; every fold has members of all."""
     classes, own = np.unique(labels, return_inverse=True)
     if not np.isfinite(values).all() or values.shape[1:] not in ((), classes.shape):
         raise ValueError("probabilities are not finite numbers, one for each class")
@@ -228,12 +211,9 @@ class CrossValidation:
         the position of the item's class among the sorted labels.
     partition_seeds : tuple of int
         ``StratifiedKFold(folds, shuffle=True, random_state=seed)`` is the partition.
-    random_seed : int
-    rule : str
     decided : bool
         Whether the rule was met.
-    messages : tuple of Message
-        Errors and warnings of fits.
+    random_seed, rule, messages
     """
 
     fold_scores: FoldScores
@@ -255,7 +235,7 @@ class CrossValidation:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Failures, missing probabilities and warnings of fits, one sentence for each learner."""
+        """Failures, missing probabilities and warnings of fits, a sentence for each learner."""
         fits, notes = counted(self.n_iterations * self.fold_scores.folds, "fit"), []
         for (kind, happened), name in product(_KINDS.items(), self.learners):
             said = [m for m in self.messages if (m.kind, m.learner) == (kind, name)]
@@ -316,29 +296,25 @@ def repeated_cross_validation(
     Parameters
     ----------
     estimators : dict of str to estimator
-        Classifiers with scikit-learn's interface, cloned for every fit. A ``random_state`` that is
-        None gets a number from the seed, the learner, the iteration and the fold.
+        Classifiers with scikit-learn's interface, cloned for every fit.
     X : array, sparse matrix, pandas or polars frame, shape (n_items, n_attributes)
     y : array-like, shape (n_items,)
         Labels of classes; of two the larger label is the positive class.
     folds : int
         k, of random stratified partitions.
     scoring : str or callable
-        A score of scikit-learn by its name, or ``scorer(estimator, X, y)``; larger is better. With
-        more than two classes for example "roc_auc_ovr" (mean AUROC of each class against the rest).
+        A score of scikit-learn by its name, or ``scorer(estimator, X, y)``; larger is better.
     iterations : int
         The number of partitions, with another rule than "fixed" the most.
     rule : "fixed", "spearman", "ks", "posterior", Rule or callable
-        "fixed" runs all iterations; the others stop where they hold for all learners. A ``Rule``,
-        such as ``kolmogorov_smirnov(0.1)``, has another threshold. A callable gets the iterations
-        so far, a ``CrossValidation``, and returns whether they are enough.
+        "fixed" runs all iterations; the others stop where they hold for all learners. A callable
+        gets the iterations so far, a ``CrossValidation``, and returns whether they are enough.
     random_seed : int, SeedSequence, Generator or None
     cores : int
-        Processes; results do not depend on their number.
+        Results do not depend on it.
     checkpoint : path, optional
-        Folder that keeps finished iterations (``joblib.Memory``), from which a run continues with
-        the same bits. It holds pickles, which can run any program when they are read: use no folder
-        that others can write to.
+        Folder that keeps finished iterations (``joblib.Memory``), from which a run continues. It
+        holds pickles: use no folder that others can write to.
     progressbar : bool, optional
     task : str
         Name of the data.
@@ -351,23 +327,16 @@ def repeated_cross_validation(
     ------
     InputError
         One class, fewer members of a class than folds; no estimators; an unknown score or rule; a
-        learner that fails in all folds of the first iteration (later failures are ``messages``);
-        with a checkpoint, a learner or a score that cannot be pickled, a folder that cannot be
-        written to.
+        learner that fails in all folds of the first iteration; a folder that cannot be written to.
 
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> learners = {"nb": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=3)}
-    >>> runs = repeated_cross_validation(
-    ...     learners, *load_breast_cancer(return_X_y=True), folds=2, iterations=3, random_seed=0
-    ... )
+    >>> data = load_breast_cancer(return_X_y=True)
+    >>> runs = repeated_cross_validation({"nb": GaussianNB()}, *data, folds=2, iterations=3)
     >>> runs.n_iterations, runs.rule, runs.decided
     (3, 'fixed 3', True)
-    >>> runs.fold_scores.iteration_means()[0].mean(axis=1).round(2).tolist()
-    [0.99, 0.92]
     """
     FOLDS.check(folds, "folds")
     ITERATIONS.check(iterations, "iterations")
@@ -434,12 +403,7 @@ LEARNERS: Final[dict[str, tuple[str, str, dict[str, Any]]]] = {
 
 
 def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict[str, Any]:
-    """Learners by their names in ``LEARNERS``; ``categories`` are columns of codes of categories.
-
-    Raises
-    ------
-    InputError
-        An unknown name.
+    """Learners by their names in ``LEARNERS``; ``categories`` are columns of codes of words.
 
     Examples
     --------
@@ -456,7 +420,7 @@ def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict
 
 
 def prepared(learner: Any, categories: list[int]) -> Any:
-    """Pipeline of imputation, scaling, coding of these columns of categories, and a learner."""
+    """Pipeline of imputation, scaling, coding of categories, and a learner."""
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
@@ -471,17 +435,10 @@ def prepared(learner: Any, categories: list[int]) -> Any:
 
 
 class Items(NamedTuple):
-    """Items of a table, for ``repeated_cross_validation``.
+    """Items of a table: ``attributes`` (n_items, n_attributes), ``labels`` (n_items,).
 
-    Attributes
-    ----------
-    attributes : ndarray, shape (n_items, n_attributes)
-        Numbers, NaN where one is missing; of a column of words their codes.
-    labels : ndarray, shape (n_items,)
-    categories : list of int
-        Columns that are codes of words.
-    sentence : str
-        Which columns were read, and which were not.
+    Missing numbers are NaN; columns of words are codes, and ``categories`` are their positions.
+    ``sentence`` says which columns were read.
     """
 
     attributes: FloatArray
@@ -506,10 +463,6 @@ def read_task(
         Column of the labels; default the one named label, target, y, ...
     use, leave_out : sequence of str
         Columns that are attributes (default all others), and columns that are none.
-
-    Returns
-    -------
-    Items
 
     Raises
     ------
@@ -542,7 +495,7 @@ def read_task(
         if not words:
             columns.append(numbers.value)
         elif np.isfinite(numbers.value).any():
-            raise table.bad_cells(name, words, "the column has numbers, so that this must be one")
+            raise table.bad_cells(name, words, "the column has numbers, so this must be one")
         else:  # codes in alphabetical order; a missing word is one of its own
             columns.append(np.unique(cells, return_inverse=True)[1].astype(float))
             categories.append(place)

@@ -47,11 +47,6 @@ def sample_comparison(
         ``draws``, ``tune``, ``chains``, ``target_accept``, ``cores``, ``progressbar`` as in
         ``pm.sample``; default those of the model, else 1000, 1000, 4 and 0.95.
 
-    Returns
-    -------
-    xarray.DataTree
-        As ``complete`` returns it.
-
     Raises
     ------
     InputError
@@ -81,7 +76,7 @@ def sample_comparison(
 def draw_differences(
     scores: FoldScores, draws: int, rng: np.random.Generator
 ) -> "dict[str, xr.Dataset]":
-    """Draws from the correlated t of all pairs, as groups of ``JudgedRuns.to_datatree``."""
+    """Draws from the correlated t of all pairs."""
     import xarray as xr
 
     names, folds, tasks = scores.learners, scores.folds, scores.tasks
@@ -126,13 +121,13 @@ def complete(
     Parameters
     ----------
     trace : DataTree
-        With the group ``posterior``, as ``pm.sample`` gives it.
+        As ``pm.sample`` gives it.
     fold_scores : FoldScores
     model : pm.Model, optional
         Default: that of the ``with`` block, else ``build_model(fold_scores, **settings)``.
     random_seed : int, SeedSequence or Generator, optional
     **settings
-        Options of ``build_model``, used where no model is given.
+        Of ``build_model``, where no model is given.
 
     Returns
     -------
@@ -140,10 +135,9 @@ def complete(
         ``posterior`` and ``prior`` of the variables of ``build_model``; ``observed_data``,
         ``posterior_predictive`` and ``prior_predictive`` with ``relative_score``;
         ``log_likelihood`` of every iteration; ``log_prior``, ``sample_stats``; ``predictions`` with
-        ``canonical_difference`` (task, pair) in one more canonical run (1 x 10, 2 x 5 or 5 x 2
-        folds); ``point_estimate`` with ``p_best`` (learner,) over data sets, or on the only one;
-        ``constant_data`` with ``observed_difference`` (task, pair) and ``n_iterations`` (task,).
-        Attributes: provenance, divergences, ``folds``, ``scorer``, ``canonical_iterations``.
+        ``canonical_difference`` (task, pair) in one more canonical run; ``point_estimate`` with
+        ``p_best`` (learner,) over data sets, or on the only one; ``constant_data`` with
+        ``observed_difference`` (task, pair) and ``n_iterations`` (task,).
 
     Raises
     ------

@@ -11,12 +11,8 @@ Laplacian
 made regular by a constant c in every element. Newton steps of range d > 1 are shortened by
 log(1 + d) / d, so that every step is an ascent (Sun & Tran-Dinh 2019,
 doi 10.1007/s10107-018-1282-4). Where all pairs of many players have as many matches,
-:math:`\sigma` and :math:`\sigma'` are polynomials in both skills to 1e-14: with the cardinal
-functions :math:`\Phi` of K Chebyshev nodes x,
-
-.. math:: \sigma'(\beta_i - \beta_j) = (\Phi M \Phi^T)_{ij}, \quad M_{kl} = \sigma'(x_k - x_l),
-
-and Woodbury's identity inverts the information in O(m^2 K) instead of O(m^3).
+:math:`\sigma'(\beta_i - \beta_j)` is interpolated at K Chebyshev nodes to 1e-14, and Woodbury's
+identity inverts the information in O(m^2 K) instead of O(m^3).
 
 Round r adds, for same-round matches, its wins beyond the expected ones,
 
@@ -96,7 +92,7 @@ def solve(
 
 
 def _matches_of_every_pair(n_matches: FloatArray) -> float:
-    """Matches of each pair where many players all have as many; else 0."""
+    """Matches of each pair where all have as many; else 0."""
     m = len(n_matches)
     if m <= _FEW_PLAYERS or np.count_nonzero(n_matches == n_matches[0, 1]) != m * (m - 1):
         return 0.0
@@ -104,10 +100,7 @@ def _matches_of_every_pair(n_matches: FloatArray) -> float:
 
 
 def _kernel(skills: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, float]:
-    """Expected wins of many players in one match of each pair, and d, U, X, c of the inverse.
-
-    The information plus c in every element has the inverse diag(1 / d) + U X U^T.
-    """
+    """Expected wins in one match of each pair; d, U, X, c of (L + c)^-1 = diag(1 / d) + U X U^T."""
     middle, half = (skills.min() + skills.max()) / 2, max(float(np.ptp(skills)) / 2, 1e-3)
     rate = np.arcsinh(np.pi / half)  # of convergence, by Bernstein's ellipse
     size = int(np.ceil(-np.log(_PRECISION) / rate)) + _SPARE_NODES
@@ -157,10 +150,7 @@ def model_covariance(skills: FloatArray, n_matches: FloatArray) -> FloatArray:
 
 
 def deviance(skills: FloatArray, counts: MatchCounts) -> FloatArray:
-    r"""Twice the log-likelihood of every pair's own share of wins, less that of the skills.
-
-    The latter is :math:`\sum_{i<j} w_{ij} \log P_{ij} + w_{ji} \log P_{ji}`.
-    """
+    """Twice the log-likelihood of every pair's own share of wins, less that of the skills."""
     odds = np.exp(skills)[..., None]
     logs = counts.n_matches * np.log(odds + odds.swapaxes(-1, -2))
     found = np.sum(counts.totals * skills, axis=-1) - logs.sum(axis=(-2, -1)) / 2

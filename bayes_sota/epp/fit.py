@@ -94,7 +94,7 @@ class BradleyTerryFit:
 
     @cached_property
     def covariance_model(self) -> FloatArray:
-        """Covariance if all matches were independent, (m, m): far too small for rounds."""
+        """Covariance if all matches were independent, (m, m)."""
         matches = self.counts.with_ties(self.kind, self.penalty)[1]
         return equations.model_covariance(self.epp, matches)
 
@@ -134,8 +134,7 @@ class BradleyTerryFit:
     def overlap(self) -> float:
         """Factor by which overlapping training sets increase variances; 1 for separate data.
 
-        :math:`1 + R q / (1 - q)` for R splits that test a share q (Nadeau & Bengio 2003,
-        doi 10.1023/A:1024068626366).
+        :math:`1 + R q / (1 - q)` for R splits that test a share q (Nadeau & Bengio 2003).
         """
         return float(self.overlap_of(self.data.n_clusters))
 
@@ -273,9 +272,8 @@ class BradleyTerryFit:
 
         Examples
         --------
-        >>> rng = np.random.default_rng(0)
-        >>> table = ScoreTable(rng.standard_normal((20, 3)) + [1, 0.5, 0], players=["a", "b", "c"])
-        >>> test = fit_epp(table).test("a", "c")
+        >>> scores = np.random.default_rng(0).standard_normal((20, 3)) + [1, 0.5, 0]
+        >>> test = fit_epp(scores).test("1", "3")
         >>> round(test.difference, 2), round(test.se, 2), test.p_value < 0.05
         (0.55, 0.5, False)
         """
@@ -324,10 +322,7 @@ class BradleyTerryFit:
 
     @cached_property
     def deviance(self) -> float:
-        """Twice the log-likelihood lost to a model with one parameter per pair (Property 3.7).
-
-        Each match counts once.
-        """
+        """Twice the log-likelihood lost to a model with one parameter per pair (Property 3.7)."""
         return float(equations.deviance(self.epp, self.counts))
 
     @property
@@ -382,20 +377,14 @@ def fit_epp(
     Parameters
     ----------
     data : ScoreTable, Matches, or array-like of shape (n_rounds, n_players)
-        Larger scores are better, unless a ScoreTable says otherwise.
     matches : {"same-round", "all-rounds"}
-        Compare scores of the same round, or any two scores: only for rounds that are replicates,
-        such as splits of one data set. Ignored for listed matches.
+        Compare scores of the same round, or any two scores, for rounds that are replicates.
     penalty : float
         Added rounds in which everybody ties: 0.5 shrinks differences slightly and makes all of them
         finite. Where estimates are infinite without it, intervals depend on it.
     test_fraction : float, optional
         Rounds are overlapping splits of one data set, each testing this share of it: variances are
         corrected as by Nadeau & Bengio (2003), and ``ScoreTable.groups`` ignored.
-
-    Returns
-    -------
-    BradleyTerryFit
 
     Raises
     ------
@@ -406,11 +395,8 @@ def fit_epp(
 
     Examples
     --------
-    >>> table = ScoreTable(
-    ...     [[3, 2, 1], [3, 1, 2], [2, 3, 1], [1, 3, 2], [1, 2, 3]], players=["a", "b", "c"]
-    ... )
-    >>> fit = fit_epp(table)
-    >>> fit.epp[1:].round(3).tolist(), round(fit.win_probability("b", "c"), 3)
+    >>> fit = fit_epp([[3, 2, 1], [3, 1, 2], [2, 3, 1], [1, 3, 2], [1, 2, 3]])
+    >>> fit.epp[1:].round(3).tolist(), round(fit.win_probability("2", "3"), 3)
     ([0.272, -0.272], 0.633)
     """
     if not isinstance(data, (ScoreTable, Matches)):
@@ -445,10 +431,9 @@ def fit_tournaments(
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
-    >>> tables = [ScoreTable(rng.normal(size=(9, 3)), tournament=name) for name in ("iris", "wine")]
-    >>> [(fit.tournament, fit.epp.round(1).tolist()) for fit in fit_tournaments(tables)]
-    [('iris', [0.0, -0.1, 0.1]), ('wine', [-0.3, -0.3, 0.6])]
+    >>> table = ScoreTable(np.random.default_rng(0).normal(size=(9, 3)), tournament="iris")
+    >>> [(fit.tournament, fit.epp.round(1).tolist()) for fit in fit_tournaments([table])]
+    [('iris', [0.0, -0.1, 0.1])]
     """
     for table in checked_tables(tables):
         with located(f"tournament {table.tournament!r}"):
@@ -468,10 +453,7 @@ def checked_tables(data: Any) -> list[Any]:
 
 
 def tournaments_tree(fits: Iterable[BradleyTerryFit]) -> "xr.DataTree":
-    """Skills of several tournaments in ``point_estimate``, by tournament and player.
-
-    NaN where a player is not in a tournament.
-    """
+    """Skills in ``point_estimate``, by tournament and player, NaN where one is absent."""
     import xarray as xr
 
     kept = ["epp", "epp_se", "epp_se_model", "deviance"]

@@ -16,9 +16,8 @@ standard Gumbel noise, whose pairs follow the Bradley–Terry model:
 players, for six or more over about a dozen balanced orders.
 
 The log-likelihood of matches that share a round, a prompt or a judge, and of rankings in groups, is
-divided by ``BradleyTerryFit.inflation``, so that the posterior has about the variance of the
-clustered estimates (magnitude adjustment of a composite likelihood: Pauli, Racugno & Ventura 2011;
-Ribatet, Cooley & Davison 2012). ``tests/epp/test_models.py`` compares with densities by hand and
+divided by ``BradleyTerryFit.inflation`` (magnitude adjustment of a composite likelihood: Ribatet,
+Cooley & Davison 2012). ``tests/epp/test_models.py`` compares with densities by hand and
 enumerates rankings and orders.
 """
 
@@ -63,8 +62,7 @@ def build_model(
     likelihood : {"auto", "matches"}
         Rounds as rankings (the default for scores), or pairs of players.
     player_covariates : DataFrame indexed by player, optional
-        They enter the prior mean of the skills: numbers standardised, other levels as centred
-        columns.
+        They enter the prior mean of the skills: numbers standardised, levels as centred columns.
     test_fraction : float, optional
         As in ``fit_epp``: the log-likelihood is divided by ``BradleyTerryFit.overlap``.
 
@@ -80,8 +78,7 @@ def build_model(
     Raises
     ------
     InputError
-        Settings that do not fit the data, constant scores, tournaments of the same name, and
-        covariates that lack a value or do not vary.
+        Constant scores, tournaments of the same name, covariates that lack a value or do not vary.
 
     Examples
     --------
@@ -313,7 +310,7 @@ def ranking_log_likelihood(
     Parameters
     ----------
     skills : array, shape (..., settings, n_players)
-        Absolute values below 700: larger ones overflow.
+        Absolute values below 700.
     setting : ndarray of int, shape (n_rounds,)
         Which of the skills a round has.
     orders : RoundOrders

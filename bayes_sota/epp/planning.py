@@ -21,8 +21,7 @@ new ones beats B, the best of all, with probability
 .. math:: 1 - \mathrm E \big[1 - \zeta (1 + \xi (B - u) / \sigma)_+^{-1 / \xi}\big]^k .
 
 The :math:`\xi`, and the :math:`\log \sigma`, of the families are normal about a common mean with a
-common spread, summed over grids. Where families are about equal, the leading one leads by luck, and
-its probability is too high. ``tests/epp/test_planning.py`` simulates planned tournaments and
+common spread, summed over grids. ``tests/epp/test_planning.py`` simulates planned tournaments and
 recovers known laws; ``tests/benchmarks/epp_coverage.py tuning`` tries held-out configurations.
 """
 
@@ -63,9 +62,8 @@ def plan_rounds(
     namespace
         Numbers of rounds, infinite where none is enough: ``for_error`` (m,), until each skill has
         ``target_se``; ``for_neighbours`` (m - 1,), until a test distinguishes the k-th and the next
-        player in ``order`` with probability ``power``; ``for_best``, until the first has the
-        highest estimate with probability ``ci_prob``. ``order`` are positions of the players, the
-        best first, ``expected`` their shrunk skills, ``rounds`` the number observed.
+        player in ``order``; ``for_best``, until the first has the highest estimate. ``order`` are
+        positions of the players, the best first, ``expected`` their shrunk skills.
 
     Raises
     ------
@@ -74,9 +72,8 @@ def plan_rounds(
 
     Notes
     -----
-    Two players who differ by d need :math:`V_1 (z_p + z_{power})^2 / d^2 + z_p^2 / 2`
-    rounds, with :math:`z_p` the quantile of :math:`(1 + p) / 2`; the last term is for the t law
-    (Guenther 1981).
+    Two players who differ by d need :math:`V_1 (z_p + z_{power})^2 / d^2 + z_p^2 / 2` rounds, with
+    :math:`z_p` the quantile of :math:`(1 + p) / 2` (Guenther 1981).
 
     Examples
     --------
@@ -172,7 +169,7 @@ def tuning_promise(
     Raises
     ------
     InputError
-        Skills that are not finite, sizes that do not match, no such family.
+        Skills that are not finite, no such family.
 
     Examples
     --------

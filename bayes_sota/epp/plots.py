@@ -25,9 +25,8 @@ def plot_epp(
 ) -> PlotCollection:
     """Draw the EPP of every player and its intervals, the best first.
 
-    Filled blue dots may be the best, by ranks that hold for all at once. Thick bars: the interval
-    of each player; thin bars (fits only): all players at once. The axis has the probability of
-    beating an average player too (Property 3.4 of the paper).
+    Filled dots may be the best, by ranks that hold for all at once. Thick bars hold for one player,
+    thin bars (fits only) for all at once.
 
     Parameters
     ----------

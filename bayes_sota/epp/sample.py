@@ -12,8 +12,8 @@ learnt on a grid from
 .. math:: \sum_i \hat\beta_i^2 \sim (\sigma^2 + \bar e)\, \chi^2_{m - 1}, \qquad
    \bar e = \frac{c \operatorname{tr} C}{m - 1}.
 
-``tests/epp/test_sample.py`` compares both with quadrature, NUTS also with the maximum-likelihood
-fit; ``tests/calibration/epp_bayes.py`` measures their coverage.
+``tests/epp/test_sample.py`` compares both with quadrature, ``tests/calibration/epp_bayes.py``
+measures their coverage.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -118,8 +118,8 @@ def complete(
         ``rank`` (1 is best) and all parameters, the prior without potentials; ``observed_data``,
         ``posterior_predictive`` and ``prior_predictive`` with ``round_rank`` (no ties in
         replications) or ``match_counts``; ``log_likelihood`` of every round, or pair of players;
-        ``log_prior``, ``sample_stats``, ``constant_data``. Attributes: provenance and divergences.
-        ``az.loo`` compares only models of the same likelihood weight.
+        ``log_prior``, ``sample_stats``, ``constant_data``. ``az.loo`` compares only models of the
+        same likelihood weight.
 
     Raises
     ------

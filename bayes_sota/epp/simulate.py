@@ -4,18 +4,17 @@ The deviance D (Property 3.7 of Gosiewska et al. 2022) has no chi-square law: ma
 are not independent, and D is far below its degrees of freedom even if the model is right. Its law
 is simulated from rankings by :math:`\beta_i` plus standard Gumbel noise, which follow the
 Bradley–Terry model; tied places and absent players stay as observed. A tie as half a win is not
-quite Bradley–Terry: where many scores are cut off at a floor, true leaderboards are rejected too
-often (16 % at 5 % in one case).
+quite Bradley–Terry: where many scores are cut off at a floor, the test rejects too often.
 
 ``multiscale_test`` resamples rounds (Shimodaira 2002). The share of resamples in which a statement
-is true is no p-value: the boundary of its region may be curved. With shares BP_r of resamples of
-r G rounds, for several r,
+is true is no p-value, as the boundary of its region may be curved. With shares BP_r of resamples of
+r G rounds,
 
 .. math:: -\Phi^{-1}(BP_r) = v \sqrt r + c / \sqrt r, \qquad AU = 1 - \Phi(v - c),
 
 v being the signed distance from the boundary and c its curvature (doi 10.1080/10635150290069913,
-eqs. 4 to 9; cited by Gosiewska et al. 2022 below Property 3.3). Resamples of G clusters vary less
-by a factor (G - 1) / G and do not show the overlap of splits: r counts as r G / (G - 1) times it.
+eqs. 4 to 9). Resamples of G clusters vary less by a factor (G - 1) / G and do not show the overlap
+of splits: r counts as r G / (G - 1) times it.
 ``tests/epp/test_simulate.py`` measures how often true hypotheses are rejected, and compares with a
 fit of every tournament or resample, and with exact p-values.
 """
@@ -64,10 +63,10 @@ def leaderboard_quality(
     Returns
     -------
     namespace
-        ``tournament``; its ``deviance``, each match counted once; ``replicates`` (B,), the
-        deviances of simulated tournaments, and ``expected``, their mean; ``p_value``, the share of
-        them that are as large, (1 + n) / (1 + B); ``standardized_deviance``, in standard deviations
-        of the replicates above their mean (Property 3.9), NaN for two players.
+        ``tournament``; ``deviance``; ``replicates`` (B,), the deviances of simulated tournaments,
+        and ``expected``, their mean; ``p_value``, (1 + n) / (1 + B) with n as large;
+        ``standardized_deviance``, in standard deviations of the replicates above their mean
+        (Property 3.9), NaN for two players.
 
     Raises
     ------
@@ -156,11 +155,7 @@ def _deviances(doubled_wins: Wins, fit: BradleyTerryFit) -> FloatArray:
 def compare_leaderboards(
     fits: Iterable[BradleyTerryFit], *, repetitions: int | None = None, random_seed: Seed = 0
 ) -> list[SimpleNamespace]:
-    """Quality of several leaderboards, the best explained one first (Properties 3.8 and 3.10).
-
-    The standardized deviance, against replicates of its own tournament, compares tournaments of
-    different sizes.
-    """
+    """Quality of several leaderboards, the best explained one first (Properties 3.8 and 3.10)."""
     fits = list(fits)
     qualities = [
         leaderboard_quality(fit, repetitions=repetitions, random_seed=rng)

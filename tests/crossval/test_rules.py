@@ -225,5 +225,5 @@ def test_one_iteration_cannot_be_judged() -> None:
     scores = np.full((1, 2, 3, 4), 0.9)
     scores[0, 1, 1:, 0] = np.nan
     given = FoldScores(scores, learners=["a", "b"], tasks=["vote"])
-    said = 'all learners completed 1 iteration of "vote"; 2 needed: run more'
+    said = 'all learners completed only 1 iteration of "vote", and 2 are needed; run more'
     refused(said, judge_rules, [fixed(1)], given)
