@@ -121,8 +121,7 @@ def read_fold_scores(source: Any, *, folds: int | None = None, **reading: Any) -
         A long table (learner, task, iteration, fold, score: one row per fit), or a wide one (the
         learners in its columns, one row per fold or iteration); empty where a fit failed.
     folds : int, optional
-        k, where there is one score per iteration, or where folds are numbered through all
-        iterations, as in a search.
+        k, where there is one score per iteration, or folds are numbered through all iterations.
     **reading
         ``use``, ``leave_out``, ``direction`` and columns by their roles, as in ``read_tidy``.
         Losses (``direction="lower"``) change sign.
@@ -204,8 +203,7 @@ def read_test_scores(source: Any, like: FoldScores, **reading: Any) -> FloatArra
     Parameters
     ----------
     source : path or data frame
-        A long table (learner, data set, score), or a wide one with the learners in its columns; a
-        single data set needs no column.
+        A long table (learner, data set, score), or a wide one with the learners in its columns.
     like : FoldScores
     **reading
         As in ``read_fold_scores``.

@@ -75,17 +75,7 @@ def plot_critical_differences(ranks: SimpleNamespace, **pc_kwargs: Any) -> PlotC
 
     The critical-difference diagram of Demsar (2006, Fig. 1).
 
-    Parameters
-    ----------
-    ranks : namespace
-        From ``average_ranks``.
-    **pc_kwargs
-        As in ``plot_running_means``.
-
-    Returns
-    -------
-    PlotCollection
-        Artists of ``core.plots_differences.plot_differences``.
+    ``ranks`` are from ``average_ranks``, ``pc_kwargs`` as in ``plot_running_means``.
 
     Examples
     --------

@@ -207,19 +207,10 @@ def progress_of(
 def stopping_iterations(
     rule: Rule, scores: FoldScores, probabilities: Probabilities = None
 ) -> IntArray:
-    """Number of iterations after which a rule stops every learner on every data set.
+    """Number of iterations after which a rule stops, (n_tasks, n_learners), 0 for never.
 
-    Parameters
-    ----------
-    rule : Rule
-    scores : FoldScores
-    probabilities : ndarray, shape (n_learners, n_iterations, n_items), or one per data set
-        For Spearman's rule.
-
-    Returns
-    -------
-    ndarray of int, shape (n_tasks, n_learners)
-        0 where the iterations end before the rule holds.
+    ``probabilities`` (n_learners, n_iterations, n_items), or one such array per data set, are for
+    Spearman's rule.
 
     Examples
     --------
@@ -235,9 +226,8 @@ def running_posteriors(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """P(better) and its variances as ``correlated_t`` gives them after each iteration.
 
-    ``differences`` (..., n_iterations, n_folds) are complete; with n_folds = 1 of whole iterations.
-    The arrays (..., n_iterations) are ``p_better`` and the variances from partitions, NaN for one
-    iteration, and from the size of the data, NaN for one score.
+    ``differences`` (..., n_iterations, n_folds) are complete; the arrays (..., n_iterations) are
+    ``p_better`` and the variances from partitions and from the size of the data.
     """
     d = np.asarray(differences, np.float64)
     n, columns = np.arange(1, d.shape[-2] + 1), d.shape[-1]
@@ -350,17 +340,11 @@ def expected_by_chance(orderings: int = 50, share: float = 0.0) -> float:
 
     More than half of :math:`m` orderings favour one of the two by chance (.09 for 50), and all use
     one pool of :math:`N` iterations, whose means differ by accident. If a rule takes :math:`n` of
-    them, for many orderings and independent normal scores
+    them (``share`` is n / N), for many orderings and independent normal scores
 
     .. math:: E |2 R - 1| = \frac{2}{\pi} \arcsin \sqrt{n / N}
 
     Both are joined by quadrature, to about 0.01.
-
-    Parameters
-    ----------
-    orderings : int
-    share : float
-        n / N, in [0, 1].
 
     Examples
     --------

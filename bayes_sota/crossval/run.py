@@ -4,8 +4,8 @@ An iteration depends on the data, the learners, the seed and its number alone,
 whichever process computes it (``tests/crossval/test_kept_iterations.py``).
 ``tests/crossval/test_run.py`` compares with scikit-learn's ``cross_validate``.
 
-For learners by name and tables of items, categories become columns of 0 and 1, missing numbers the
-median, and numbers are standardised, by the training items of each fold (``test_learners.py``).
+Categories of a file become columns of 0 and 1, missing numbers the median, and numbers are
+standardised, by the training items of each fold (``test_learners.py``).
 """
 
 import os
@@ -305,7 +305,7 @@ def repeated_cross_validation(
     scoring : str or callable
         A score of scikit-learn by its name, or ``scorer(estimator, X, y)``; larger is better.
     iterations : int
-        The number of partitions, with another rule than "fixed" the most.
+        Partitions, at most.
     rule : "fixed", "spearman", "ks", "posterior", Rule or callable
         "fixed" runs all iterations; the others stop where they hold for all learners. A callable
         gets the iterations so far, a ``CrossValidation``, and returns whether they are enough.

@@ -1,4 +1,4 @@
-"""Report of ``bayes-sota cv judge``: numbers, tables and sentences.
+"""Report of ``bayes-sota cv judge``.
 
 A pair of learners has the better one first, by the means of all iterations.
 ``tests/crossval/test_summary.py`` compares with the functions behind the numbers,

@@ -5,7 +5,7 @@ r"""Bayesian EPP: Bradley–Terry skills with one law of all players, as plain `
    \beta \sim N(X \gamma,\, \sigma^2) \text{ with } \textstyle\sum_i \beta_i = 0, \qquad
    \sigma \sim N^+(0, s^2)
 
-(likelihood: Gosiewska, Woźnica & Biecek 2022, Def. 2; the priors are ours). In several tournaments
+(likelihood: Gosiewska et al. 2022, Def. 2; the priors are ours). In several tournaments
 :math:`\beta_{it} = \beta_i + \delta_{it}`. A round of scores is a ranking by :math:`\beta_i` plus
 standard Gumbel noise, whose pairs follow the Bradley–Terry model:
 
@@ -57,7 +57,7 @@ def build_model(
     Parameters
     ----------
     data : ScoreTable, Matches, or a sequence of one of them
-        One per tournament; players of the same name are the same player.
+        One per tournament.
     priors : EppPriors, optional
     likelihood : {"auto", "matches"}
         Rounds as rankings (the default for scores), or pairs of players.

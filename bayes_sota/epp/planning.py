@@ -52,10 +52,8 @@ def plan_rounds(
     fit : BradleyTerryFit
     target_se : float
         Standard error of a skill, in logits: 0.2 is about 5 points of the probability of winning.
-    power : float
-        Of each test of neighbours.
-    ci_prob : float
-        Confidence of these tests, and probability that the best comes first.
+    power, ci_prob : float
+        Power and confidence of each test of neighbours; the best comes first with ``ci_prob``.
 
     Returns
     -------

@@ -88,18 +88,8 @@ def plot_critical_differences(
     A critical-difference diagram (Demsar 2006): players on one bar are not distinguished by tests
     of all pairs at once (``BradleyTerryFit.certainly_better``).
 
-    Parameters
-    ----------
-    fit : BradleyTerryFit
-    ci_prob : float
-        Confidence of all pairs together.
-    most, **pc_kwargs
-        As in ``plot_epp``.
-
-    Returns
-    -------
-    PlotCollection
-        With the artists of ``core.plots_differences.plot_differences``.
+    ``ci_prob`` is the confidence of all pairs together; ``most`` and ``pc_kwargs`` as in
+    ``plot_epp``.
 
     Examples
     --------

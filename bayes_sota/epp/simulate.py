@@ -167,12 +167,6 @@ def compare_leaderboards(
 def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> SimpleNamespace:
     """Compare predicted with empirical win frequencies (Fig. 5 of Gosiewska et al. 2022).
 
-    Parameters
-    ----------
-    fit : BradleyTerryFit
-    n_bins : int
-        With equal numbers of pairs.
-
     Returns
     -------
     namespace

@@ -72,11 +72,7 @@ def draws_of_players(tree: "xr.DataTree") -> tuple[list[str], FloatArray]:
 def epp_table(result: "BradleyTerryFit | xr.DataTree", ci_prob: float = 0.95) -> Report:
     """Leaderboard of one tournament.
 
-    Parameters
-    ----------
-    result : BradleyTerryFit or DataTree
-        From ``fit_epp``, ``infer_skills`` or ``sample_epp``.
-    ci_prob : float
+    ``result`` is from ``fit_epp``, ``infer_skills`` or ``sample_epp``.
 
     Examples
     --------
