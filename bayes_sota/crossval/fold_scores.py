@@ -31,8 +31,8 @@ class FoldScores(Observed):
     ----------
     scores : array-like, shape (n_tasks, n_learners, n_iterations, n_folds)
         NaN where a fit failed, and after the last iteration of a task that has fewer than others.
-        Of one task (n_learners, n_iterations, n_folds) will do. With n_folds = 1 a value is the
-        score of a whole iteration.
+        The scores of one task may be (n_learners, n_iterations, n_folds). With n_folds = 1 a value
+        is the score of a whole iteration.
     learners, tasks : sequence of str, optional
     folds : int, optional
         k, needed where ``scores`` holds one value per iteration.

@@ -124,7 +124,7 @@ def complete(
         Default: that of the ``with`` block, else ``build_model(fold_scores, **settings)``.
     random_seed : int, SeedSequence or Generator, optional
     **settings
-        Of ``build_model``, where no model is given.
+        Options of ``build_model``, where no model is given.
 
     Returns
     -------

@@ -110,7 +110,6 @@ def judge_runs(
     orderings : int
         Random orderings of the iterations.
     ci_prob : float
-        Of the intervals of true differences.
     truth : array-like, shape (n_tasks, n_learners), optional
         Scores on true test sets (``against_truth``).
     random_seed : int, SeedSequence, Generator or None

@@ -193,9 +193,9 @@ def infinite_estimates(
     met = doubled_wins[np.ix_(unbeaten, ~unbeaten)].any()
     what = f"{first} never lost to {second}" if met else f"{second} and {first} never meet"
     return InfiniteEstimateError(
-        f"{what}, so some differences of skill have no finite estimate",
+        f"{what}, so that some differences of skill have no finite estimate",
         parameter="penalty",
-        fix="{option} (half a round of ties) or --bayes (in Python sample_epp) makes them finite"
+        fix="{option} (half a round of ties) or --bayes (in Python sample_epp) gives finite ones"
         + ", but the data do not compare these groups" * (not met),
     )
 

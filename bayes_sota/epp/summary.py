@@ -356,12 +356,14 @@ def report_plan(
     settings = {name: getattr(plan, name) for name in ("rounds", "target_se", "power", "ci_prob")}
     first, second = (row["player"] for row in players[:2])
     needed = [*rounds.values(), players[0]["rounds_to_tell_from_next"]]
-    error, best, neighbours = ("infinitely many" if n is None else f"{n:,}" for n in needed)
+    error, best, neighbours = (
+        "infinitely many rounds" if n is None else counted(n, "round") for n in needed
+    )
     sentences = [
-        f"Standard errors of {target_se:g} or less need {error} rounds; there are {plan.rounds:,}.",
+        f"Standard errors of {target_se:g} or less need {error}; there are {plan.rounds:,}.",
         f"A test that distinguishes {first} from {second} with power {plan.power:g} needs "
-        f"{neighbours} rounds.",
-        f"{first} comes first with probability {plan.ci_prob:g} after {best} rounds.",
+        f"{neighbours}.",
+        f"{first} comes first with probability {plan.ci_prob:g} after {best}.",
     ]
     return Report(
         content={**settings, **rounds, "players": players, "reading": [*reading]},
@@ -456,9 +458,7 @@ def _test_sentence(test: dict[str, Any]) -> str:
     if "p_value" in test:
         model = f" ({p_value(test['p_value_model'])} if matches were independent)"
         tested = f", {p_value(test['p_value'])}{model * (test['se'] != test['se_model'])}"
-        played = (
-            f" by the skills, and won {test['points']:g} of their {test['n_matches']:,} matches"
-        )
+        played = f" and won {test['points']:g} of their {test['n_matches']:,} matches"
     return (
         f"{first} against {second}: difference {test['difference']:z.3f}, se {test['se']:.3f}"
         f"{tested}; {first} wins with probability {win} ({low} to {high}){played}"
