@@ -162,8 +162,8 @@ def _read_learners(source: Any, reading: Mapping[str, Any]) -> Tidy:
     score, labels = tidy.score or "score", {"task": np.full(len(tidy), tidy.name, object)}
     if tidy.lower_is_better:
         if score.startswith(("-", "neg_")):
-            problem = f"by its name, larger values of {quoted(score)} are better already"
-            raise InputError(problem, where=tidy.where, parameter="direction", fix="leave it out")
+            problem = f"the name {quoted(score)} says that larger is better already"
+            raise InputError(problem, where=tidy.where, fix="give no direction")
         tidy, score = replace(tidy, value=-tidy.value), f"-{score}"
     return replace(tidy, score=score, labels=labels | tidy.labels)
 
