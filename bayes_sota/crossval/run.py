@@ -296,7 +296,8 @@ def repeated_cross_validation(
     Parameters
     ----------
     estimators : dict of str to estimator
-        Classifiers with scikit-learn's interface, cloned for every fit.
+        Classifiers with scikit-learn's interface, cloned for every fit; a ``random_state`` of None
+        comes from the seed.
     X : array, sparse matrix, pandas or polars frame, shape (n_items, n_attributes)
     y : array-like, shape (n_items,)
         Labels of classes; of two the larger label is the positive class.
