@@ -1,16 +1,32 @@
-r"""Estimates on each data set, and their comparison across data sets.
+r"""Estimates on each data set, differences of two learners, and comparisons across data sets.
 
 The *steady state* is the mean of all iterations, a *canonical* estimate the mean of the few that
 papers report: 1 x 10-fold, 2 x 5-fold, 5 x 2-fold (Raeder, Hoens and Chawla 2010, Section II).
 Iterations are independent given the data, so the standard error :math:`s / \sqrt{n}` of their mean
-is right for the effect of partitions, and for nothing else. With a left skew a single run exceeds
-the steady mean more often than not (Section IV-B). Across data sets: ranks (Demsar 2006), verdicts
-that change with the seed (Raeder et al., Table II), and bias by the number of folds (Table I) or
-against true test sets (Tables IV and V). ``tests/crossval/test_estimates.py`` compares with SciPy,
-exact probabilities, Demsar's example, all assignments of signs, and learners of known bias.
+is right for the effect of partitions, and for nothing else.
+
+The J differences of the fold scores of two learners share training data. With covariance
+:math:`\sigma^2 [(1 - \rho) I + \rho\, 11^T]`, :math:`\rho` assumed, and the prior
+:math:`p(\delta, \sigma^2) \propto \sigma^{-2}` (Corani & Benavoli 2015, eqs. 7 to 9)
+
+.. math:: \delta \mid x \sim t_{J - 1}\Big(\bar x,\;
+          \Big(\frac1J + \frac{\rho}{1 - \rho}\Big) s^2\Big)
+
+Nadeau & Bengio (2003) take :math:`\rho = n_{test} / (n_{train} + n_{test}) = 1 / k`. Scores do not
+identify rho (Bengio & Grandvalet 2004). Their corrected test (for repeated cross-validation
+Bouckaert & Frank 2004) is the same law: its two-sided p is twice the smaller of P(better) and
+P(worse). With :math:`\rho = 0` it is the naive paired t-test, whose p falls towards 0 with the
+number of iterations even for equal learners. All levels are approximate.
+
+Across data sets: ranks (Demsar 2006), verdicts that change with the seed (Raeder et al., Table II),
+and bias by the number of folds (Table I) or against true test sets (Tables IV and V).
+``tests/crossval/test_estimates.py`` compares with SciPy, exact probabilities and Demsar's example,
+``test_correlated_t.py`` with baycomp, integration and simulation;
+``tests/calibration/fold_tests_size.py`` measures how often each test rejects equal learners.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
 from types import SimpleNamespace
@@ -18,10 +34,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtr, stdtrit
 from scipy.stats import chi2, norm, rankdata, shapiro, skew, skewtest, studentized_range, wilcoxon
 
-from bayes_sota.core.arguments import LEVEL, OPEN_SHARE
+from bayes_sota.core.arguments import CORRELATION, LEVEL, NOT_NEGATIVE, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
@@ -49,13 +65,12 @@ def steady_state(scores: FoldScores) -> SimpleNamespace:
 
     Returns
     -------
-    SimpleNamespace
+    namespace
         Arrays (n_tasks, n_learners): ``n_iterations``, the complete ones; their ``mean`` (the
         steady state), ``median`` and ``sd``; ``standard_error`` of the mean, over partitions of the
         same data; ``canonical``, the mean of the first iterations, as many as a canonical run has;
-        ``p_canonical_above``, the probability that such a run exceeds the steady mean (of several
-        iterations by draws with a fixed seed); ``skewness``, corrected for bias (G1), NaN for fewer
-        than 3 iterations, 0 for equal scores; ``skewed``, whether it is more than two of its
+        ``p_canonical_above``, the probability that such a run exceeds the steady mean;
+        ``skewness``, corrected for bias (G1); ``skewed``, whether it is more than two of its
         standard errors from 0; ``p_skewness``, two-sided, of D'Agostino's test of no skewness, NaN
         for fewer than 8 iterations or equal scores; ``p_normal``, of Shapiro and Wilk's test.
 
@@ -74,14 +89,13 @@ def steady_state(scores: FoldScores) -> SimpleNamespace:
 
 
 def sample_sd(values: FloatArray) -> float:
-    """Standard deviation; 0 of equal values, although their mean is rounded; NaN of one."""
+    """Standard deviation; 0 of equal values, NaN of one."""
     if len(values) < 2:
         return float("nan")
     return float(values.std(ddof=1)) if np.ptp(values) else 0.0
 
 
 def _described(values: FloatArray, size: int) -> dict[str, Any]:
-    """Fields of ``steady_state`` for one learner on one data set."""
     n, sd = len(values), sample_sd(values)
     varies = n > 2 and float(np.ptp(values)) > 1e-12
     error = np.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3))) if n > 2 else np.inf
@@ -117,14 +131,13 @@ def running_means(
     scores : FoldScores
     learner, task : int or str
     ci_prob : float
-        Probability of the interval.
 
     Returns
     -------
     mean : ndarray, shape (n_iterations,)
     interval : ndarray, shape (n_iterations, 2)
         :math:`\bar x \pm z \, s / \sqrt{n}` with the mean and the standard deviation of all
-        iterations: where the mean of :math:`n` new partitions lies.
+        iterations: where the mean of n new partitions lies.
 
     Examples
     --------
@@ -141,10 +154,9 @@ def running_means(
 
 
 def learner_rows(scores: FoldScores, **more: ArrayLike) -> Iterator[dict[str, Any]]:
-    """Estimates of every learner on every data set, the best first.
+    """Estimates of every learner on every data set, the best first, and ``more`` numbers.
 
-    ``more`` are other numbers (n_tasks, n_learners). "skewed" allows for the number of tests: their
-    number times D'Agostino's p is at most .05.
+    "skewed" allows for the number of tests: their number times D'Agostino's p is at most .05.
     """
     state = steady_state(scores)
     arrays = vars(state) | {name: np.asarray(values) for name, values in more.items()}
@@ -161,6 +173,140 @@ def learner_rows(scores: FoldScores, **more: ArrayLike) -> Iterator[dict[str, An
                 **row,
                 "skewed": row["p_skewness"] * state.mean.size <= _LEVEL,
             }
+
+
+@dataclass(frozen=True)
+class DifferencePosterior:
+    """Student t of the true difference A - B of two learners on one data set.
+
+    ``fold_sd`` is s, ``n_scores`` J, ``correlation`` rho.
+    """
+
+    mean: float
+    df: int
+    fold_sd: float
+    n_scores: int
+    correlation: float
+
+    @property
+    def partition_variance(self) -> float:
+        """Variance :math:`s^2 / J` from partitions; it falls with every iteration."""
+        return self.fold_sd**2 / self.n_scores
+
+    @property
+    def data_variance(self) -> float:
+        r"""Variance :math:`s^2 \rho / (1 - \rho)` from the size of the data; it does not fall."""
+        return self.fold_sd**2 * self.correlation / (1 - self.correlation)
+
+    @property
+    def scale(self) -> float:
+        return (self.partition_variance + self.data_variance) ** 0.5
+
+    def p_better(self, rope: float = 0.0) -> float:
+        """Probability that A is better than B by more than ``rope``."""
+        NOT_NEGATIVE.check(rope, "rope")
+        if not self.scale:
+            return float(self.mean > rope) + 0.5 * float(self.mean == rope == 0)
+        return float(stdtr(self.df, (self.mean - rope) / self.scale))
+
+    def rope(self, rope: float) -> dict[str, float]:
+        """Probabilities that A is better, that both are equivalent, and that B is better.
+
+        ``rope`` is the half-width of practical equivalence, in units of the score.
+        """
+        a, b = self.p_better(rope), replace(self, mean=-self.mean).p_better(rope)
+        return {"a_better": a, "equivalent": max(0.0, 1 - a - b), "b_better": b}
+
+    def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
+        """Equal-tailed interval of the difference."""
+        OPEN_SHARE.check(ci_prob, "ci_prob")
+        half = float(stdtrit(self.df, (1 + ci_prob) / 2)) * self.scale
+        return self.mean - half, self.mean + half
+
+
+def correlated_t(
+    fold_scores: FoldScores,
+    a: int | str = 0,
+    b: int | str = 1,
+    *,
+    task: int | str = 0,
+    correlation: float | None = None,
+) -> DifferencePosterior:
+    """Posterior of the difference A - B on one data set.
+
+    Parameters
+    ----------
+    fold_scores : FoldScores
+        Folds that one of the two lacks are left out.
+    a, b, task : int or str
+        Learners and data set.
+    correlation : float, optional
+        rho of two fold scores, which is assumed; default 1 / k. With 0 the folds are independent.
+
+    Returns
+    -------
+    DifferencePosterior
+        With one value per iteration, :math:`s^2` is k times the variance of the I values, J = I k,
+        df = I - 1.
+
+    Raises
+    ------
+    InputError
+        An unknown name, fewer than two scores of both, rho outside [0, 1).
+
+    Examples
+    --------
+    >>> runs = FoldScores([[[0.8, 0.9], [0.7, 0.9]], [[0.7, 0.8], [0.7, 0.7]]], learners=["a", "b"])
+    >>> test = correlated_t(runs, "a", "b")
+    >>> round(test.mean, 3), test.df, round(test.p_better(), 3)
+    (0.1, 3, 0.823)
+    >>> {k: round(p, 3) for k, p in test.rope(0.05).items()}
+    {'a_better': 0.689, 'equivalent': 0.212, 'b_better': 0.099}
+    """
+    folds, columns = fold_scores.folds, fold_scores.scores.shape[3]
+    scores = fold_scores.scores[place_of(task, fold_scores.tasks, "data set")]
+    first, second = (scores[place_of(name, fold_scores.learners, "learner")] for name in (a, b))
+    rho = 1 / folds if correlation is None else CORRELATION.check(correlation, "correlation")
+    return _posterior(first - second, folds if columns == 1 else 1, rho)
+
+
+def _posterior(differences: FloatArray, folds: int, rho: float) -> DifferencePosterior:
+    d = differences[np.isfinite(differences)]
+    if d.size < 2:
+        raise InputError(f"at least 2 folds that both learners have are needed, got {d.size}")
+    sd = float(d.std(ddof=1) * np.sqrt(folds))
+    return DifferencePosterior(float(d.mean()), d.size - 1, sd, d.size * folds, rho)
+
+
+def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[dict[str, Any]]:
+    """Paired t-tests of the scores of two learners on one data set.
+
+    Parameters
+    ----------
+    a, b : array-like, shape (n_iterations, n_folds)
+        Folds that one of the two lacks are left out.
+    folds : int
+
+    Returns
+    -------
+    list of dict
+        ``name`` "naive", for independent folds, and "corrected"; ``difference``, ``statistic``,
+        ``df``, and the two-sided ``p_value``, None where the difference is the same in every fold.
+
+    Examples
+    --------
+    >>> tests = difference_tests([[0.8, 0.9], [0.7, 0.9]], [[0.7, 0.8], [0.7, 0.7]], folds=2)
+    >>> [round(test["p_value"], 3) for test in tests]
+    [0.092, 0.353]
+    """
+    tests = list[dict[str, Any]]()
+    for name, rho in (("naive", 0.0), ("corrected", 1 / folds)):
+        found = _posterior(np.subtract(a, b, dtype=np.float64), 1, rho)
+        t = found.mean / found.scale if found.scale > 1e-15 else None
+        p = (None if found.mean else 1.0) if t is None else 2 * float(stdtr(found.df, -abs(t)))
+        row = {"name": name, "difference": found.mean, "statistic": t, "df": found.df}
+        tests.append(row | {"p_value": p})
+    return tests
 
 
 _studentized = cache(studentized_range.ppf)
@@ -187,8 +333,7 @@ def average_ranks(
     namespace
         ``names``; ``ranks`` (k,), averaged over ``n_tasks`` data sets: 1 is the highest value;
         ``chi_squared`` and ``p_value`` of Friedman's test, corrected for ties, None where
-        everything ties; ``nemenyi`` (all pairs) and ``bonferroni_dunn`` (all against one), critical
-        differences of two ranks; ``level``.
+        everything ties; ``nemenyi`` (all pairs) and ``bonferroni_dunn`` (all against one).
 
     Raises
     ------
@@ -232,8 +377,7 @@ def signed_rank_tests(
 ) -> list[dict[str, Any]]:
     """Test every two alternatives by Wilcoxon's signed ranks, as Demsar (2006) advises.
 
-    With steady states no single partition decides the verdict. p-values are not corrected for the
-    number of pairs.
+    p-values are not corrected for the number of pairs.
 
     Parameters
     ----------
@@ -274,7 +418,6 @@ def signed_rank_tests(
 
 
 def _alternatives(values: Any, names: Sequence[str] | None) -> tuple[FloatArray, tuple[str, ...]]:
-    """Numbers (n_tasks, k) of alternatives, and their names."""
     meaning = "values are a matrix of numbers, data sets x alternatives"
     numbers, columns, _ = labelled_matrix(values, meaning)
     names = columns if names is None else names
@@ -284,13 +427,7 @@ def _alternatives(values: Any, names: Sequence[str] | None) -> tuple[FloatArray,
 def seed_verdicts(scores: FoldScores, a: int | str, b: int | str) -> dict[str, Any]:
     """Test across data sets with one iteration of each, for every iteration.
 
-    An iteration stands for a seed that all data sets share.
-
-    Parameters
-    ----------
-    scores : FoldScores
-    a, b : int or str
-        Learners.
+    An iteration stands for a seed that all data sets share; a and b are learners.
 
     Returns
     -------
@@ -332,10 +469,7 @@ def seed_verdicts(scores: FoldScores, a: int | str, b: int | str) -> dict[str, A
 
 
 def signed_ranks(differences: FloatArray) -> tuple[float | None, int]:
-    """Two-sided p-value of Wilcoxon's test of differences, and the sign of its rank sum.
-
-    Zeros are ignored. None for fewer than 6 others, where p cannot be below .05.
-    """
+    """Two-sided p of Wilcoxon's test, None for fewer than 6 nonzeros; sign of its rank sum."""
     d = differences[differences != 0]
     sign = int(np.sign(np.sign(d) @ rankdata(np.abs(d))))
     return float(wilcoxon(d).pvalue) if d.size >= _FEWEST_TASKS else None, sign
@@ -343,8 +477,6 @@ def signed_ranks(differences: FloatArray) -> tuple[float | None, int]:
 
 def fold_bias(runs: Sequence[FoldScores]) -> dict[str, dict[str, SimpleNamespace]]:
     """Rank numbers of folds by their estimates, for every learner; rank 1 is the highest.
-
-    The source counts from the other end.
 
     Parameters
     ----------
@@ -370,7 +502,7 @@ def fold_bias(runs: Sequence[FoldScores]) -> dict[str, dict[str, SimpleNamespace
     """
     folds = [one.folds for one in runs]
     if len(set(folds)) < 2 or len({(one.learners, one.tasks) for one in runs}) > 1:
-        raise InputError("runs that differ in the number of folds alone are needed")
+        raise InputError("runs must differ in the number of folds, and in nothing else")
     states, names = [steady_state(one) for one in runs], [f"{k} folds" for k in folds]
     both = {"canonical": [one.canonical for one in states], "steady": [one.mean for one in states]}
     return {
@@ -385,22 +517,19 @@ def fold_bias(runs: Sequence[FoldScores]) -> dict[str, dict[str, SimpleNamespace
 def against_truth(scores: FoldScores, truth: ArrayLike) -> dict[str, dict[str, Any]]:
     """Compare canonical and steady-state estimates with scores on true test sets.
 
-    The errors include the noise of the test sets, and drift between both.
-
     Parameters
     ----------
     scores : FoldScores
     truth : array-like, shape (n_tasks, n_learners)
-        Score of each learner, trained on all items, on the test set; a data frame may have the data
-        sets and the learners in any order.
+        Score of each learner, trained on all items; a data frame may have them in any order.
 
     Returns
     -------
     dict
-        "canonical" and "steady", each with ``errors`` (n_tasks, n_learners), estimates minus truth;
-        ``bias`` and ``mse`` (n_learners,), their means and mean squares over data sets; and
-        ``same_best``, the share of the data sets on which the learner with the highest estimate is
-        the best.
+        "canonical" and "steady", each with ``errors`` (n_tasks, n_learners), estimates minus truth,
+        with the noise of the test sets; ``bias`` and ``mse`` (n_learners,), their means and mean
+        squares over data sets; and ``same_best``, the share of the data sets on which the learner
+        with the highest estimate is the best.
 
     Examples
     --------

@@ -31,8 +31,8 @@ class FoldScores(Observed):
     ----------
     scores : array-like, shape (n_tasks, n_learners, n_iterations, n_folds)
         NaN where a fit failed, and after the last iteration of a task that has fewer than others.
-        A matrix of shape (n_learners, n_iterations, n_folds) is one task. With n_folds = 1 a value
-        is the score of a whole iteration, pooled or averaged over its folds.
+        The scores of one task may be (n_learners, n_iterations, n_folds). With n_folds = 1 a value
+        is the score of a whole iteration.
     learners, tasks : sequence of str, optional
     folds : int, optional
         k, needed where ``scores`` holds one value per iteration.
@@ -44,8 +44,7 @@ class FoldScores(Observed):
     Raises
     ------
     InputError
-        Another shape, fewer than 2 folds, infinite numbers, a learner without any score on a task,
-        names that repeat or do not match.
+        Another shape, fewer than 2 folds, infinite numbers, a learner without any score on a task.
 
     Examples
     --------
@@ -65,8 +64,7 @@ class FoldScores(Observed):
     notes: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        """Check everything once."""
-        meaning = "scores are numbers of the shape (data sets, learners, iterations, folds)"
+        meaning = "scores must be numbers of the shape (data sets, learners, iterations, folds)"
         try:
             scores = np.array(self.scores, np.float64)
         except (TypeError, ValueError):
@@ -108,9 +106,9 @@ class FoldScores(Observed):
         complete = np.isfinite(self.scores).all(axis=(1, 3))
         for name, n in zip(self.tasks, complete.sum(axis=1), strict=True):
             if n < needed:
-                problem = f"all learners completed {counted(n, 'iteration')} of {quoted(name)}"
-                fix = f"{needed} needed: run more random partitions, or leave out those that fail"
-                raise InputError(problem, fix=fix)
+                only = f"all learners completed only {counted(n, 'iteration')} of {quoted(name)}"
+                fix = "run more random partitions, or leave out learners that fail"
+                raise InputError(f"{only}, and {needed} are needed", fix=fix)
         return complete
 
 
@@ -121,12 +119,9 @@ def read_fold_scores(source: Any, *, folds: int | None = None, **reading: Any) -
     ----------
     source : path or data frame
         A long table (learner, task, iteration, fold, score: one row per fit), or a wide one (the
-        learners in its columns, one row per fold or iteration); empty where a fit failed. For a
-        search by scikit-learn, ``pd.DataFrame(search.cv_results_).set_index("params")
-        .filter(regex="^split.*_test").T.rename_axis("fold")`` is one.
+        learners in its columns, one row per fold or iteration); empty where a fit failed.
     folds : int, optional
-        k, where there is one score per iteration, or where folds are numbered through all
-        iterations, as in a search.
+        k, where there is one score per iteration, or folds are numbered through all iterations.
     **reading
         ``use``, ``leave_out``, ``direction`` and columns by their roles, as in ``read_tidy``.
         Losses (``direction="lower"``) change sign.
@@ -139,8 +134,7 @@ def read_fold_scores(source: Any, *, folds: int | None = None, **reading: Any) -
     Raises
     ------
     InputError
-        Columns whose roles are not clear; a fit with two scores or, where other learners have it,
-        without a row.
+        Columns whose roles are not clear; a fit with two scores, or without a row.
 
     Examples
     --------
@@ -164,19 +158,18 @@ def read_fold_scores(source: Any, *, folds: int | None = None, **reading: Any) -
 
 
 def _read_learners(source: Any, reading: Mapping[str, Any]) -> Tidy:
-    """Scores of learners, larger is better, with the data set, by default the file."""
     tidy = read_tidy(source, **reading)
     score, labels = tidy.score or "score", {"task": np.full(len(tidy), tidy.name, object)}
     if tidy.lower_is_better:
         if score.startswith(("-", "neg_")):
-            problem = f"of {quoted(score)} larger is better already, by its name"
-            raise InputError(problem, where=tidy.where, parameter="direction", fix="leave it out")
+            problem = f"the name {quoted(score)} says that larger is better already"
+            raise InputError(problem, where=tidy.where, fix="give no direction")
         tidy, score = replace(tidy, value=-tidy.value), f"-{score}"
     return replace(tidy, score=score, labels=labels | tidy.labels)
 
 
 def _with_parts(tidy: Tidy, k: int | None) -> Tidy:
-    """Scores with iteration and fold; folds numbered across iterations are split into both."""
+    """Folds numbered across iterations are split into both."""
     labels: dict[str, Any] = tidy.labels
     parts = labels.get("fold", labels.get("unit"))
     repeats = labels.get("iteration", labels.get("run"))
@@ -197,7 +190,7 @@ def _with_parts(tidy: Tidy, k: int | None) -> Tidy:
 
 
 def _order(names: Sequence[Any]) -> list[int]:
-    """Positions of names in the order of their numbers; other names keep their order."""
+    """Positions in the order of numbers; other names keep theirs."""
     try:
         return np.argsort([float(name) for name in names], kind="stable").tolist()
     except ValueError:
@@ -210,10 +203,8 @@ def read_test_scores(source: Any, like: FoldScores, **reading: Any) -> FloatArra
     Parameters
     ----------
     source : path or data frame
-        A long table (learner, data set, score), or a wide one with the learners in its columns; a
-        single data set needs no column.
+        A long table (learner, data set, score), or a wide one with the learners in its columns.
     like : FoldScores
-        Gives the learners and data sets.
     **reading
         As in ``read_fold_scores``.
 
@@ -248,14 +239,14 @@ def read_test_scores(source: Any, like: FoldScores, **reading: Any) -> FloatArra
 
 
 def place_of(name: int | str, names: Sequence[str], what: str) -> int:
-    """Position of a learner or a data set, given by its name or its position."""
+    """Position of a learner or a data set."""
     if name not in (*names, *range(len(names))):
         raise InputError(f"there is no {what} {name!r}; there are {', '.join(names)}")
     return names.index(name) if isinstance(name, str) else int(name)
 
 
 def pair_names(learners: Sequence[str]) -> list[str]:
-    """Names of the pairs A - B, in the order of ``np.triu_indices``."""
+    """Names A - B, in the order of ``np.triu_indices``."""
     return [f"{a} - {b}" for a, b in combinations(learners, 2)]
 
 
@@ -266,16 +257,7 @@ def relative_scores(fold_scores: FoldScores) -> SimpleNamespace:
     iterations of all data sets one after the other, with one fold where scores are of whole
     iterations; ``task``, the position of each iteration's data set, and its ``labels``;
     ``iterations`` (n_tasks,), their numbers; ``task_means`` (n_tasks, n_learners); ``unit``, the
-    typical standard deviation of a learner's own part of a fold score. ``InputError`` for one
-    learner, a data set without complete iterations, and learners whose scores never differ from
-    fold to fold.
-
-    Examples
-    --------
-    >>> runs = FoldScores([[[0.8, 0.9], [0.7, 0.9]], [[0.7, 0.8], [0.7, 0.7]]], learners=["a", "b"])
-    >>> present = relative_scores(runs)
-    >>> present.values[0].round(2).tolist(), present.labels
-    ([[0.05, -0.05], [0.05, -0.05]], ['1: 0', '1: 1'])
+    typical standard deviation of a learner's own part of a fold score.
     """
     check_kind(fold_scores, FoldScores, "read_fold_scores")
     n_learners = len(fold_scores.learners)

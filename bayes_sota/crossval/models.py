@@ -14,10 +14,9 @@ learner j, and :math:`C` the removal of the mean over the learners:
 
 The steady state s is the mean of endless repetition on this data set, :math:`\mu` the mean over
 data sets of this size; the ratio c is below 1 where the folds of one partition share out the hard
-items. All fold scores of a data set share b: with c = 1 every two have the correlation
-:math:`\rho`, as in the correlated t. It is not identified (Bengio & Grandvalet 2004), and fixed at
-:math:`n_{test} / (n_{train} + n_{test}) = 1 / k` (Nadeau & Bengio 2003). b and :math:`\alpha`
-are integrated out; :math:`\alpha` and :math:`\mu` are drawn given s.
+items. With c = 1 every two fold scores of a data set have the correlation :math:`\rho`, fixed at
+1 / k as in the correlated t. b and :math:`\alpha` are integrated out; :math:`\alpha` and
+:math:`\mu` are drawn given s.
 ``tests/crossval/test_models.py`` compares with SciPy's laws and the correlated Student t.
 """
 
@@ -53,8 +52,7 @@ def build_model(
         Iterations that a learner did not complete are left out.
     priors : CrossValidationPriors, optional
     unit : float, optional
-        Unit of the priors, in units of the score. Default: the typical sd of a learner's own part
-        of a fold score.
+        Unit of the priors. Default: the typical sd of a learner's own part of a fold score.
 
     Returns
     -------
@@ -64,14 +62,14 @@ def build_model(
         ``steady_state`` (task, learner) of endless repetition; ``difference`` (pair,) and
         ``task_difference`` (task, pair) of the first two; ``fold_sd``, ``partition_sd`` and
         ``shared_sd`` (task, learner) of a fold, of the mean of an iteration and of the part that
-        all fold scores share, which repetition cannot remove; ``learner_sd``, ``interaction_sd``,
-        and ``overlap_correlation``, which is data. Observed ``relative_score`` (iteration, fold,
-        learner). Two learners share one variance, as only the sum is identified.
+        all fold scores share; ``learner_sd``, ``interaction_sd``. Observed ``relative_score``
+        (iteration, fold, learner). Two learners share one variance.
 
     Raises
     ------
     InputError
-        What ``relative_scores`` refuses, another kind of priors, a unit that is not positive.
+        One learner, a data set without complete iterations, learners whose differences never vary,
+        another kind of priors, a unit that is not positive.
 
     Examples
     --------
@@ -140,10 +138,7 @@ def build_model(
 
 
 def steady_logp(values: Any, variances: Any, sd: Any) -> Any:
-    """Log density of steady states (task, learner) about effects that are integrated out.
-
-    ``variances`` (task, learner) are those about the effects, ``sd`` is that of the effects.
-    """
+    """Log density of steady states (task, learner), effects of this ``sd`` integrated out."""
     alone, inverse, pull = _effect_law(values, variances, sd)
     shared = (sd * pull) ** 2 / 2 + pt.log(pt.diagonal(inverse))
     return alone + shared.sum() / alone.size  # the transform asks for a number for each data set
@@ -221,8 +216,8 @@ def _observe(data: SimpleNamespace, steady: Any, variance: Any, partition: Any) 
 def relative_logp(values: Any, task: IntArray, steady: Any, variance: Any, partition: Any) -> Any:
     """Log density of relative scores (iteration, fold, learner), by iteration.
 
-    ``task`` is of each iteration; s, v and the variance of an iteration's mean are (task, learner).
-    The density is in orthonormal coordinates of numbers that add up to 0.
+    s, v and the variance of an iteration's mean are (task, learner). The density is in orthonormal
+    coordinates of numbers that add up to 0.
     """
     values = pt.as_tensor(values)
     folds, means = values.shape[1], values.mean(axis=1)
@@ -238,12 +233,6 @@ def zero_sum_logp(values: Any, means: Any, variances: Any) -> Any:
     """Log density, (...), of normal numbers less their mean, in orthonormal coordinates.
 
     ``variances`` (..., learner) are those of the independent numbers.
-
-    Examples
-    --------
-    >>> log_p = zero_sum_logp(np.array([0.5, -0.5]), np.zeros(2), np.ones(2))
-    >>> float(log_p.eval().round(4))  # a standard normal at the square root of 1/2
-    -1.1689
     """
     precision, volume = _zero_sum_law(pt.as_tensor(variances))
     gap = values - means

@@ -1,7 +1,4 @@
-"""Figures of repeated cross-validation: running means, ranks.
-
-``tests/crossval/test_plots.py`` reads the artists back and measures that texts do not collide.
-"""
+"""Figures of repeated cross-validation; ``tests/crossval/test_plots.py`` reads them back."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -30,7 +27,6 @@ def plot_running_means(
     ----------
     scores : FoldScores
     task : int or str
-        Data set.
     ci_prob : float
         Probability of the bands.
     **pc_kwargs
@@ -79,17 +75,7 @@ def plot_critical_differences(ranks: SimpleNamespace, **pc_kwargs: Any) -> PlotC
 
     The critical-difference diagram of Demsar (2006, Fig. 1).
 
-    Parameters
-    ----------
-    ranks : namespace
-        From ``average_ranks``.
-    **pc_kwargs
-        As in ``plot_running_means``.
-
-    Returns
-    -------
-    PlotCollection
-        Artists of ``core.plots_differences.plot_differences``.
+    ``ranks`` are from ``average_ranks``, ``pc_kwargs`` as in ``plot_running_means``.
 
     Examples
     --------

@@ -8,28 +8,34 @@ applies a rule to 50 random orderings of the iterations (Equations 1 and 2): wit
 
 and :math:`I = 1, 1/2, 0` for above, tied and below. The second, the absolute value of Cliff's
 delta, is 1 where the order never changes, but not 0 for equal learners (``expected_by_chance``).
-``tests/crossval/test_rules.py`` compares with SciPy, with the expansion of Spearman's rule, with
-the correlated t, closed forms and simulation.
+
+Repetition removes the variance of the partitions, but not that of the size of the data: with
+:math:`\tau^2` the variance of the mean difference of one iteration and v that of a fold's, the
+variance after n iterations is :math:`\tau^2 / n + B`, :math:`B = v \rho / (1 - \rho)`
+(``correlated_t``). ``tests/crossval/test_rules.py`` compares with SciPy, with the expansion of
+Spearman's rule, with the correlated t, closed forms and simulation.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple
+from math import ceil
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import chdtri, ndtr
+from scipy.special import chdtri, ndtr, ndtri, stdtr
 
 from bayes_sota.core.arguments import ASSURANCE, DEFAULT_SEED, SHARE, Range, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
-from bayes_sota.crossval.correlated_t import running_posteriors
 from bayes_sota.crossval.fold_scores import FoldScores
 
 if TYPE_CHECKING:
     from bayes_sota.crossval.run import CrossValidation
 
+KEPT = 0.95
+"""An order that other partitions keep so often is reproducible; so sure, it is decided."""
 _PARTITION_ODDS = 0.2**2 / (1 - 0.2**2)
 """Variance by partitions to that by the data, below which repetition is not worth its time."""
 type Probabilities = FloatArray | Sequence[FloatArray] | None
@@ -41,7 +47,7 @@ class Progress:
     """Iterations of one data set that all learners completed, in their order.
 
     ``scores`` (n_learners, n_iterations, n_folds), ``probabilities`` (n_learners, n_iterations,
-    n_items), with n_items = 0 where there are none.
+    n_items).
     """
 
     scores: FloatArray
@@ -50,22 +56,14 @@ class Progress:
 
     @cached_property
     def correlations(self) -> FloatArray:
-        """``successive_correlations`` of each learner."""
         return np.array([successive_correlations(one) for one in self.probabilities])
 
 
 class Rule(NamedTuple):
     """A stopping rule: ``fixed``, ``spearman``, ``kolmogorov_smirnov`` or ``posterior``.
 
-    Attributes
-    ----------
-    name : str
-        With its threshold.
-    threshold : float
-    least : int
-        Iterations before which it cannot hold, unless scores tie.
-    holds : callable
-        From ``Progress`` to whether it holds, (n_learners, n_iterations) or for all learners alike.
+    It cannot hold before ``least`` iterations, unless scores tie. ``holds`` says of ``Progress``
+    whether it does, (n_learners, n_iterations) or for all learners alike.
     """
 
     name: str
@@ -102,8 +100,7 @@ def spearman(threshold: float = 1 - 1e-4) -> Rule:
 
     .. math:: 1 - r \approx \frac{3 \sigma_w^2}{\sqrt{3} \, \pi \, n^2 \sigma_b^2}
 
-    so that ten times the strictness costs three times the iterations. The source recommends
-    1 - 1e-4; 1 - 1e-3 stops early, and 1 - 1e-5 may not stop.
+    The source recommends 1 - 1e-4; 1 - 1e-3 stops early, and 1 - 1e-5 may not stop.
     """
     least = Range(0.9, 1.0, percent=False).check(threshold, "threshold") - 1e-14
     name = f"Spearman {threshold:.8g}"
@@ -132,9 +129,6 @@ def posterior(threshold: float = 0.95) -> Rule:
     - or partitions cause at most 0.2 of the standard deviation, so that they widen intervals by
       2 %. Iterations may agree by chance: the upper bound of their variance counts,
       :math:`(n - 1) \hat\tau^2 / \chi^2_{n - 1, 1 - p}`, with p the threshold.
-
-    Looking after every iteration decides more often by chance: of equal learners P(A better) leaves
-    .05 to .95 at some look in about 19 % of runs, after a fixed number of iterations in 10 %.
     """
     ASSURANCE.check(threshold, "threshold")
     return Rule(f"posterior {threshold:g}", threshold, 2, partial(_settled, threshold=threshold))
@@ -160,13 +154,8 @@ RULES |= {"posterior": posterior, "fixed": fixed}
 def successive_correlations(probabilities: ArrayLike) -> FloatArray:
     """Spearman's correlation of the running means after every iteration and the one before.
 
-    Probabilities are (n_iterations, n_items); items with a NaN take no part. NaN for the first
-    iteration; equal orders correlate at 1, even where all items tie.
-
-    Examples
-    --------
-    >>> successive_correlations([[0.1, 0.2, 0.9], [0.2, 0.1, 0.9], [0.1, 0.3, 0.8]]).round(3)
-    array([  nan, 0.866, 0.866])
+    Probabilities are (n_iterations, n_items); items with a NaN take no part. Equal orders correlate
+    at 1, even where all items tie.
     """
     from scipy.stats import rankdata
 
@@ -209,7 +198,7 @@ def progress_of(
     parts = [np.asarray(of, np.float64) for of in ([given] if np.ndim(given[0]) == 2 else given)]
     if len(parts) != len(scores.tasks) or any(of.shape[:2] != size for of in parts):
         need = f"({size[0]} learners, {size[1]} iterations, items) on {len(scores.tasks)} data sets"
-        raise InputError(f"probabilities are {need}, got {[of.shape for of in parts]}")
+        raise InputError(f"probabilities must be {need}, got {[of.shape for of in parts]}")
     kept = [places[of[places]] for of in complete]
     every = zip(scores.scores, parts, kept, strict=True)
     return [Progress(one[:, at], of[:, at], scores.folds) for one, of, at in every]
@@ -218,20 +207,10 @@ def progress_of(
 def stopping_iterations(
     rule: Rule, scores: FoldScores, probabilities: Probabilities = None
 ) -> IntArray:
-    """Number of iterations after which a rule stops every learner on every data set.
+    """Number of iterations after which a rule stops, (n_tasks, n_learners), 0 for never.
 
-    Parameters
-    ----------
-    rule : Rule
-    scores : FoldScores
-        Only iterations that all learners completed count.
-    probabilities : ndarray, shape (n_learners, n_iterations, n_items), or one per data set
-        For Spearman's rule.
-
-    Returns
-    -------
-    ndarray of int, shape (n_tasks, n_learners)
-        0 where the iterations end before the rule holds.
+    ``probabilities`` (n_learners, n_iterations, n_items), or one such array per data set, are for
+    Spearman's rule.
 
     Examples
     --------
@@ -242,6 +221,34 @@ def stopping_iterations(
     return np.array([rule.stops(one) for one in progress_of(scores, probabilities)])
 
 
+def running_posteriors(
+    differences: ArrayLike, folds: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """P(better) and its variances as ``correlated_t`` gives them after each iteration.
+
+    ``differences`` (..., n_iterations, n_folds) are complete; the arrays (..., n_iterations) are
+    ``p_better`` and the variances from partitions and from the size of the data.
+    """
+    d = np.asarray(differences, np.float64)
+    n, columns = np.arange(1, d.shape[-2] + 1), d.shape[-1]
+    size, per_value = n * columns, folds if columns == 1 else 1
+    middle = d.sum(axis=(-2, -1), keepdims=True) / max(1, d.shape[-2] * columns)
+    total = (d - middle).sum(axis=-1)
+    square = _spread(((d - middle) ** 2).sum(axis=-1), total, size) * per_value
+    mean, data = total.cumsum(axis=-1) / size + middle[..., 0], square / (folds - 1)
+    scale, certain = np.sqrt(square / (size * per_value) + data), 1e300 * np.sign(mean.round(12))
+    t = np.divide(mean, scale, out=certain, where=scale > 0)
+    p_better = np.where(np.isnan(scale), 0.5, stdtr(size - 1, t))
+    return p_better, _spread((total / columns) ** 2, total / columns, n) / n, data
+
+
+def _spread(squares: FloatArray, sums: FloatArray, size: IntArray) -> FloatArray:
+    left = squares.cumsum(axis=-1) - sums.cumsum(axis=-1) ** 2 / size
+    left = np.where(left < 1e-24 * size, 0.0, left)
+    unknown = np.full(left.shape, np.nan)
+    return np.divide(left, size - 1, out=unknown, where=size > 1)
+
+
 _DIGITS = 12  # means of the same scores in another order differ in their last bits: they are ties
 
 
@@ -249,17 +256,9 @@ _DIGITS = 12  # means of the same scores in another order differ in their last b
 class JudgedRule:
     """Estimates and costs of a rule on random orderings of the iterations.
 
-    Attributes
-    ----------
-    rule : Rule
-    estimates : ndarray, shape (n_orderings, n_tasks, n_learners)
-        Mean score up to the iteration at which the rule stopped, or of all.
-    iterations : ndarray of int, same shape
-        Iterations used.
-    stopped : ndarray of bool, same shape
-        Whether the rule was met.
-    saved : ndarray, shape (n_tasks, n_learners)
-        Share of the iterations that the rule leaves out.
+    Arrays (n_orderings, n_tasks, n_learners): ``estimates``, the mean score up to the iteration at
+    which the rule stopped, or of all; ``iterations`` used; ``stopped``, whether the rule was met.
+    ``saved`` (n_tasks, n_learners) is the share of the iterations that the rule leaves out.
     """
 
     rule: Rule
@@ -305,12 +304,7 @@ def judge_rules(
     probabilities : ndarray or sequence of ndarray, optional
         As in ``stopping_iterations``.
     orderings : int
-        2 to 10,000.
     random_seed : int, SeedSequence, Generator or None
-
-    Returns
-    -------
-    list of JudgedRule
 
     Raises
     ------
@@ -319,7 +313,6 @@ def judge_rules(
 
     Examples
     --------
-    >>> from bayes_sota.crossval.rules import fixed
     >>> noise = np.random.default_rng(0).normal(0, 0.01, (2, 60, 10))
     >>> scores = FoldScores(noise + [[[0.90]], [[0.92]]])
     >>> (judged,) = judge_rules([fixed(10)], scores, random_seed=0)
@@ -347,17 +340,11 @@ def expected_by_chance(orderings: int = 50, share: float = 0.0) -> float:
 
     More than half of :math:`m` orderings favour one of the two by chance (.09 for 50), and all use
     one pool of :math:`N` iterations, whose means differ by accident. If a rule takes :math:`n` of
-    them, for many orderings and independent normal scores
+    them (``share`` is n / N), for many orderings and independent normal scores
 
     .. math:: E |2 R - 1| = \frac{2}{\pi} \arcsin \sqrt{n / N}
 
-    Both are joined by quadrature, to about .01. Scores that correlate give less.
-
-    Parameters
-    ----------
-    orderings : int
-    share : float
-        n / N, in [0, 1].
+    Both are joined by quadrature, to about 0.01.
 
     Examples
     --------
@@ -376,3 +363,65 @@ def expected_by_chance(orderings: int = 50, share: float = 0.0) -> float:
     folded = noise * np.sqrt(2 / np.pi) * np.exp(-(np.minimum(z, 30) ** 2) / 2)
     folded += centre * (2 * ndtr(z) - 1)
     return float(np.average(folded, weights=np.exp(-(gap**2) / 2)))
+
+
+def iterations_needed(
+    difference: float, partition_sd: float, data_sd: float, probability: float = 0.95
+) -> int | None:
+    r"""Least number of iterations until P(better) would reach a probability; None if none does.
+
+    .. math:: n \ge \frac{\tau^2}{(d / z)^2 - B}, \quad z = \Phi^{-1}(p)
+
+    Parameters
+    ----------
+    difference : float
+        d, expected after endless repetition.
+    partition_sd, data_sd : float
+        :math:`\tau` and :math:`\sqrt B`.
+    probability : float
+        p, above 1/2.
+
+    Examples
+    --------
+    >>> iterations_needed(0.03, 0.02, 0.015), iterations_needed(0.02, 0.02, 0.015)
+    (4, None)
+    """
+    ASSURANCE.check(probability, "probability")
+    room = (difference / float(ndtri(probability))) ** 2 - data_sd**2
+    needed = partition_sd**2 / room if room > 0 else np.inf
+    return max(1, ceil(needed - 1e-9)) if needed < np.inf else None
+
+
+def outlook(
+    p_better: float, difference: float, partition_variance: float, data_variance: float, n: int
+) -> dict[str, Any]:
+    """Whether the order of a pair is decided after n iterations, and how many would decide it."""
+    whole = partition_variance / n + data_variance
+    sds = partition_variance**0.5, data_variance**0.5
+    return {
+        "partition_share": partition_variance / n / whole if whole else 0.0,
+        "decided": max(p_better, 1 - p_better) >= KEPT,
+        "iterations_needed": iterations_needed(difference, *sds, KEPT),
+    }
+
+
+def other_seed_probability(
+    difference: float, partition_sd: float, iterations: int, canonical: int
+) -> float:
+    r"""Probability that a run with another seed reverses the order of two learners.
+
+    A run of c iterations (``canonical``), given the mean difference d of n on the same data, is
+
+    .. math:: t_{n - 1}\Big(d,\; \tau^2 \Big(\frac1c + \frac1n\Big)\Big)
+
+    for normal differences of iterations, of standard deviation :math:`\tau`; NaN for n = 1.
+
+    Examples
+    --------
+    >>> round(other_seed_probability(0.01, 0.01, 30, 1), 3)
+    0.167
+    """
+    spread = partition_sd * np.sqrt(1 / canonical + 1 / iterations)
+    if not spread:
+        return 0.0 if difference else 0.5
+    return float(stdtr(iterations - 1, -abs(difference) / spread))

@@ -1,22 +1,25 @@
 """Repeated cross-validation: random partitions, the same for all learners, until a rule is met.
 
-The mean over many partitions no longer depends on the seed (Raeder, Hoens & Chawla 2010), but still
-on the items. An iteration depends on the data, the learners, the seed and its number alone,
+An iteration depends on the data, the learners, the seed and its number alone,
 whichever process computes it (``tests/crossval/test_kept_iterations.py``).
 ``tests/crossval/test_run.py`` compares with scikit-learn's ``cross_validate``.
+
+Categories of a file become columns of 0 and 1, missing numbers the median, and numbers are
+standardised, by the training items of each fold (``test_learners.py``).
 """
 
 import os
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib import import_module
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -29,7 +32,9 @@ from bayes_sota.core.text import counted, digest_of, listed, nearest, plain_text
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import RULES, Rule, fixed
-from bayes_sota.data.tables import is_frame
+from bayes_sota.data.opening import read_table
+from bayes_sota.data.tables import describe_parts, is_frame
+from bayes_sota.data.words import place_in
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -45,10 +50,7 @@ _LONGEST = 200  # characters of an error
 
 
 class Message(NamedTuple):
-    """An error that ended a fit, a warning, or a note that there are no probabilities.
-
-    ``kind`` is "error", "warning" or "decision function"; iterations and folds count from 0.
-    """
+    """Message of a fit; ``kind`` is "error", "warning" or "decision function"."""
 
     kind: str
     learner: str
@@ -64,11 +66,7 @@ type Iteration = tuple[FloatArray, FloatArray, list[Message]]
 
 @dataclass(eq=False)
 class Study:
-    """Data, learners and seed of repeated cross-validation.
-
-    ``truth`` (n_items,) is whether an item is of the positive class, or of several classes the
-    position of its class.
-    """
+    """Data, learners and seed of repeated cross-validation; ``truth`` as in ``CrossValidation``."""
 
     learners: Mapping[str, Any]
     rows: Any
@@ -79,12 +77,11 @@ class Study:
     truth: BoolArray | IntArray = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check everything once."""
         import pandas as pd
         from sklearn.metrics import get_scorer_names
 
         if not isinstance(self.learners, Mapping) or not self.learners:
-            problem = f"learners are a dict of their names, got {plain_text(self.learners, 40)}"
+            problem = f"learners must be a dict by name, got {plain_text(self.learners, 40)}"
             raise InputError(problem, fix='such as {"nb": GaussianNB()}')
         self.learners = {str(name): learner for name, learner in self.learners.items()}
         for name, learner in self.learners.items():
@@ -98,7 +95,7 @@ class Study:
             self.rows = np.asarray(self.rows)
         if len(self.rows.shape) != 2 or self.labels.shape != self.rows.shape[:1]:
             shapes = f"{self.rows.shape} and {self.labels.shape}"
-            raise InputError(f"X is (items, attributes) and y one label per item, got {shapes}")
+            raise InputError(f"X must be (items, attributes), y one label per item, got {shapes}")
         if not callable(self.scoring) and self.scoring not in get_scorer_names():
             near = nearest(self.scoring, get_scorer_names(), 1)
             raise InputError(f"scikit-learn has no score {quoted(self.scoring)}{near}")
@@ -138,7 +135,6 @@ class Study:
     def _fit(
         self, learner: Any, draw: np.random.SeedSequence, places: tuple[IntArray, IntArray]
     ) -> tuple[Any, Any, list[tuple[str, str]]]:
-        """Score and values of one fit, NaN where it failed, and its messages."""
         from sklearn.metrics import check_scoring, make_scorer
         from sklearn.utils import _safe_indexing as take
 
@@ -163,11 +159,7 @@ class Study:
         return score, values, said + [("warning", text) for text in texts]
 
     def kept_in(self, folder: Path) -> Callable[[int], Iteration]:
-        """``run`` with results kept in a folder by joblib.
-
-        Their key is a digest of the data, learners, settings, seed and versions of the libraries.
-        Classes of a notebook cannot be pickled (``PicklingError``).
-        """
+        """``run`` with results kept by joblib, under a digest of all that they depend on."""
         from joblib import Memory, hash
 
         make_directory(folder)
@@ -181,10 +173,7 @@ def _run_iteration(key: str, study: Study, iteration: int) -> Iteration:
 
 
 def seeded(estimator: Any, draw: np.random.SeedSequence) -> Any:
-    """A clone in which every ``random_state`` that is None has a number of its own.
-
-    Without that two runs would differ.
-    """
+    """A clone in which every ``random_state`` that is None has a number of its own."""
     from sklearn.base import clone
 
     parameters = sorted(estimator.get_params().items())
@@ -194,7 +183,7 @@ def seeded(estimator: Any, draw: np.random.SeedSequence) -> Any:
 
 
 def _own_class(labels: Any, values: FloatArray) -> FloatArray:
-    """Probability of the item's own class, of several: every fold has members of all."""
+    """Probability of the item's own class; every fold has members of all."""
     classes, own = np.unique(labels, return_inverse=True)
     if not np.isfinite(values).all() or values.shape[1:] not in ((), classes.shape):
         raise ValueError("probabilities are not finite numbers, one for each class")
@@ -222,12 +211,9 @@ class CrossValidation:
         the position of the item's class among the sorted labels.
     partition_seeds : tuple of int
         ``StratifiedKFold(folds, shuffle=True, random_state=seed)`` is the partition.
-    random_seed : int
-    rule : str
     decided : bool
         Whether the rule was met.
-    messages : tuple of Message
-        Errors and warnings of fits.
+    random_seed, rule, messages
     """
 
     fold_scores: FoldScores
@@ -249,7 +235,7 @@ class CrossValidation:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Failures, missing probabilities and warnings of fits, one sentence for each learner."""
+        """Failures, missing probabilities and warnings of fits, a sentence for each learner."""
         fits, notes = counted(self.n_iterations * self.fold_scores.folds, "fit"), []
         for (kind, happened), name in product(_KINDS.items(), self.learners):
             said = [m for m in self.messages if (m.kind, m.learner) == (kind, name)]
@@ -310,29 +296,26 @@ def repeated_cross_validation(
     Parameters
     ----------
     estimators : dict of str to estimator
-        Classifiers with scikit-learn's interface, cloned for every fit. A ``random_state`` that is
-        None gets a number from the seed, the learner, the iteration and the fold.
+        Classifiers with scikit-learn's interface, cloned for every fit; a ``random_state`` of None
+        comes from the seed.
     X : array, sparse matrix, pandas or polars frame, shape (n_items, n_attributes)
     y : array-like, shape (n_items,)
         Labels of classes; of two the larger label is the positive class.
     folds : int
         k, of random stratified partitions.
     scoring : str or callable
-        A score of scikit-learn by its name, or ``scorer(estimator, X, y)``; larger is better. With
-        more than two classes for example "roc_auc_ovr" (mean AUROC of each class against the rest).
+        A score of scikit-learn by its name, or ``scorer(estimator, X, y)``; larger is better.
     iterations : int
-        The number of partitions, with another rule than "fixed" the most.
+        Partitions, at most.
     rule : "fixed", "spearman", "ks", "posterior", Rule or callable
-        "fixed" runs all iterations; the others stop where they hold for all learners. A ``Rule``,
-        such as ``kolmogorov_smirnov(0.1)``, has another threshold. A callable gets the iterations
-        so far, a ``CrossValidation``, and returns whether they are enough.
+        "fixed" runs all iterations; the others stop where they hold for all learners. A callable
+        gets the iterations so far, a ``CrossValidation``, and returns whether they are enough.
     random_seed : int, SeedSequence, Generator or None
     cores : int
-        Processes; results do not depend on their number.
+        Results do not depend on it.
     checkpoint : path, optional
-        Folder that keeps finished iterations (``joblib.Memory``), from which a run continues with
-        the same bits. It holds pickles, which can run any program when they are read: use no folder
-        that others can write to.
+        Folder that keeps finished iterations (``joblib.Memory``), from which a run continues. It
+        holds pickles: use no folder that others can write to.
     progressbar : bool, optional
     task : str
         Name of the data.
@@ -345,23 +328,16 @@ def repeated_cross_validation(
     ------
     InputError
         One class, fewer members of a class than folds; no estimators; an unknown score or rule; a
-        learner that fails in all folds of the first iteration (later failures are ``messages``);
-        with a checkpoint, a learner or a score that cannot be pickled, a folder that cannot be
-        written to.
+        learner that fails in all folds of the first iteration; a folder that cannot be written to.
 
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> learners = {"nb": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=3)}
-    >>> runs = repeated_cross_validation(
-    ...     learners, *load_breast_cancer(return_X_y=True), folds=2, iterations=3, random_seed=0
-    ... )
+    >>> data = load_breast_cancer(return_X_y=True)
+    >>> runs = repeated_cross_validation({"nb": GaussianNB()}, *data, folds=2, iterations=3)
     >>> runs.n_iterations, runs.rule, runs.decided
     (3, 'fixed 3', True)
-    >>> runs.fold_scores.iteration_means()[0].mean(axis=1).round(2).tolist()
-    [0.99, 0.92]
     """
     FOLDS.check(folds, "folds")
     ITERATIONS.check(iterations, "iterations")
@@ -412,3 +388,123 @@ def _check_first(study: Study, scores: FloatArray, messages: list[Message]) -> N
             hint = " (of more than two classes take a score such as roc_auc_ovr or accuracy)"
             hint *= study.truth.dtype != bool
             raise InputError(f"learner {quoted(name)} failed in every fold: {said}{hint}")
+
+
+_LAYERS = {"hidden_layer_sizes": (30, 30, 30), "max_iter": 500}
+LEARNERS: Final[dict[str, tuple[str, str, dict[str, Any]]]] = {
+    "nb": ("naive_bayes", "GaussianNB", {}),
+    "5nn": ("neighbors", "KNeighborsClassifier", {"n_neighbors": 5}),
+    "tree": ("tree", "DecisionTreeClassifier", {"criterion": "entropy", "min_samples_leaf": 2}),
+    "svm": ("svm", "SVC", {"kernel": "linear"}),
+    "mlp": ("neural_network", "MLPClassifier", _LAYERS),
+    "logistic": ("linear_model", "LogisticRegression", {"max_iter": 1000}),
+    "forest": ("ensemble", "RandomForestClassifier", {}),
+}
+"""Names of learners: module, class and settings in scikit-learn."""
+
+
+def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict[str, Any]:
+    """Learners by their names in ``LEARNERS``; ``categories`` are columns of codes of words.
+
+    Examples
+    --------
+    >>> list(named_learners(["nb", "tree"]))
+    ['nb', 'tree']
+    """
+    made = dict[str, Any]()
+    for name in names:
+        check_choice("learners", name, LEARNERS)
+        module, kind, settings = LEARNERS[name]
+        learner = getattr(import_module(f"sklearn.{module}"), kind)
+        made[name] = prepared(learner(**settings), list(categories))
+    return made
+
+
+def prepared(learner: Any, categories: list[int]) -> Any:
+    """Pipeline of imputation, scaling, coding of categories, and a learner."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+
+    numbers = SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()
+    if not categories:  # a ColumnTransformer takes longer than many fits, and gives the same bits
+        return make_pipeline(FunctionTransformer(np.asfortranarray), *numbers, learner)
+    coded = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    parts = [("categories", coded, categories)]
+    return make_pipeline(ColumnTransformer(parts, remainder=make_pipeline(*numbers)), learner)
+
+
+class Items(NamedTuple):
+    """Items of a table: ``attributes`` (n_items, n_attributes), ``labels`` (n_items,).
+
+    Missing numbers are NaN; columns of words are codes, and ``categories`` are their positions.
+    ``sentence`` says which columns were read.
+    """
+
+    attributes: FloatArray
+    labels: Any
+    categories: list[int]
+    sentence: str
+
+
+def read_task(
+    source: str | os.PathLike[str] | Any,
+    target: str | None = None,
+    use: Sequence[str] = (),
+    leave_out: Sequence[str] = (),
+) -> Items:
+    """Attributes and labels of a table of items, for ``repeated_cross_validation``.
+
+    Parameters
+    ----------
+    source : path or data frame
+        One row per item.
+    target : str, optional
+        Column of the labels; default the one named label, target, y, ...
+    use, leave_out : sequence of str
+        Columns that are attributes (default all others), and columns that are none.
+
+    Raises
+    ------
+    InputError
+        No such column, no attributes, a missing label, a word among numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"size": [1, 2], "kind": ["a", "b"], "y": [0, 1]})
+    >>> read_task(frame, "y").attributes.tolist()
+    [[1.0, 0.0], [2.0, 1.0]]
+    """
+    table = read_table(source)
+    named = [name for name in table.columns if place_in("label", name) is not None]
+    if target is None and len(named) != 1:
+        problem = f"{listed(named) if named else 'no column'} may hold the classes"
+        raise table.error(problem, "target", "say which with {option}")
+    target = table.find(named[0] if target is None else str(target), "target")
+    left = {table.find(name, "leave_out") for name in leave_out} | {target}
+    chosen = [table.find(name, "use") for name in use or table.columns]
+    chosen = [name for name in chosen if name not in left]
+    if not chosen:
+        raise table.error(f"there are no attributes, only {quoted(target)}")
+    columns, categories = [], []
+    for place, name in enumerate(chosen):
+        cells = [str(cell).strip() for cell in table.columns[name]]
+        numbers = table.parsed(name)
+        words = [row for row in numbers.bad if cells[row] != "?"]
+        if not words:
+            columns.append(numbers.value)
+        elif np.isfinite(numbers.value).any():
+            raise table.bad_cells(name, words, "the column has numbers, so this must be one")
+        else:  # codes in alphabetical order; a missing word is one of its own
+            columns.append(np.unique(cells, return_inverse=True)[1].astype(float))
+            categories.append(place)
+    names = table.names(target)
+    try:
+        labels = names.astype(float)  # 10 is larger than 9
+    except ValueError:
+        labels = names.astype(str)
+    parts = [f"classes from {quoted(target)}", f"attributes from {listed(chosen)}"]
+    sentence = describe_parts(table, parts, [target, *chosen])
+    return Items(np.column_stack(columns), labels, categories, sentence)

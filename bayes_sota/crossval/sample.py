@@ -14,8 +14,7 @@ from bayes_sota.core import sample_trace
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.priors import CrossValidationPriors
 from bayes_sota.core.types import Seed
-from bayes_sota.crossval.correlated_t import correlated_t
-from bayes_sota.crossval.estimates import canonical_iterations
+from bayes_sota.crossval.estimates import canonical_iterations, correlated_t
 from bayes_sota.crossval.fold_scores import FoldScores, pair_names
 from bayes_sota.leaderboard.specification import Model, chosen_model
 
@@ -48,11 +47,6 @@ def sample_comparison(
         ``draws``, ``tune``, ``chains``, ``target_accept``, ``cores``, ``progressbar`` as in
         ``pm.sample``; default those of the model, else 1000, 1000, 4 and 0.95.
 
-    Returns
-    -------
-    xarray.DataTree
-        As ``complete`` returns it.
-
     Raises
     ------
     InputError
@@ -60,11 +54,8 @@ def sample_comparison(
 
     Examples
     --------
-    >>> import bayes_sota as bs
-    >>> rng = np.random.default_rng(0)
-    >>> runs = FoldScores(rng.normal(0.8, 0.05, (3, 4, 10)) + [[[0.1]], [[0.0]], [[0.0]]])
+    >>> runs = FoldScores(np.random.default_rng(0).normal(0.8, 0.05, (3, 4, 10)))
     >>> tree = sample_comparison(runs, random_seed=0)  # doctest: +SKIP
-    >>> bs.summarize(tree)  # doctest: +SKIP
     """
     spec = chosen_model(model, "crossval", priors)
     built = crossval.build_model(fold_scores, spec.priors)
@@ -82,7 +73,7 @@ def sample_comparison(
 def draw_differences(
     scores: FoldScores, draws: int, rng: np.random.Generator
 ) -> "dict[str, xr.Dataset]":
-    """Draws from the correlated t of all pairs, as groups of ``JudgedRuns.to_datatree``."""
+    """Draws from the correlated t of all pairs."""
     import xarray as xr
 
     names, folds, tasks = scores.learners, scores.folds, scores.tasks
@@ -127,13 +118,13 @@ def complete(
     Parameters
     ----------
     trace : DataTree
-        With the group ``posterior``, as ``pm.sample`` gives it.
+        As ``pm.sample`` gives it.
     fold_scores : FoldScores
     model : pm.Model, optional
         Default: that of the ``with`` block, else ``build_model(fold_scores, **settings)``.
     random_seed : int, SeedSequence or Generator, optional
     **settings
-        Options of ``build_model``, used where no model is given.
+        Options of ``build_model``, where no model is given.
 
     Returns
     -------
@@ -141,10 +132,9 @@ def complete(
         ``posterior`` and ``prior`` of the variables of ``build_model``; ``observed_data``,
         ``posterior_predictive`` and ``prior_predictive`` with ``relative_score``;
         ``log_likelihood`` of every iteration; ``log_prior``, ``sample_stats``; ``predictions`` with
-        ``canonical_difference`` (task, pair) in one more canonical run (1 x 10, 2 x 5 or 5 x 2
-        folds); ``point_estimate`` with ``p_best`` (learner,) over data sets, or on the only one;
-        ``constant_data`` with ``observed_difference`` (task, pair) and ``n_iterations`` (task,).
-        Attributes: provenance, divergences, ``folds``, ``scorer``, ``canonical_iterations``.
+        ``canonical_difference`` (task, pair) in one more canonical run; ``point_estimate`` with
+        ``p_best`` (learner,) over data sets, or on the only one; ``constant_data`` with
+        ``observed_difference`` (task, pair) and ``n_iterations`` (task,).
 
     Raises
     ------

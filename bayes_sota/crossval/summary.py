@@ -1,4 +1,4 @@
-"""Report of ``bayes-sota cv judge``: numbers, tables and sentences.
+"""Report of ``bayes-sota cv judge``.
 
 A pair of learners has the better one first, by the means of all iterations.
 ``tests/crossval/test_summary.py`` compares with the functions behind the numbers,
@@ -22,9 +22,8 @@ from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report, Table, table_of
 from bayes_sota.core.text import as_sentences, chance, in_prose, listed, p_value
 from bayes_sota.core.types import Seed
-from bayes_sota.crossval.correlated_t import KEPT, outlook
 from bayes_sota.crossval.estimates import learner_rows, sample_sd
-from bayes_sota.crossval.rules import Probabilities
+from bayes_sota.crossval.rules import KEPT, Probabilities, outlook
 from bayes_sota.crossval.sample import draw_differences
 
 if TYPE_CHECKING:
@@ -37,15 +36,7 @@ _ESTIMATES |= {"sd": "iteration_sd", "rank": "rank", "stopping_iteration": "stop
 
 @dataclass(frozen=True, eq=False)
 class JudgedRuns:
-    """Repeated cross-validation judged: the object that the report of ``judge_runs`` is about.
-
-    Attributes
-    ----------
-    scores : FoldScores
-    rules : list of JudgedRule
-    content : dict
-        Content of the report.
-    """
+    """Repeated cross-validation judged: the object that the report of ``judge_runs`` is about."""
 
     scores: cv.FoldScores
     rules: list[cv.JudgedRule]
@@ -57,7 +48,7 @@ class JudgedRuns:
         Parameters
         ----------
         draws : int
-            Independent draws of each of four chains, with the seed of the report if it is a number.
+            Independent draws of each of four chains.
 
         Returns
         -------
@@ -69,8 +60,7 @@ class JudgedRuns:
             ``posterior_predictive`` with ``fold_difference`` (task, pair, iteration, fold);
             ``point_estimate`` with ``mean_score``, ``canonical_score``, ``median_score``,
             ``iteration_sd``, ``rank`` and ``stopping_iteration`` (task, learner) and ``win_share``
-            (task, learner, learner_other); ``constant_data`` with ``fold_score``. The prior is
-            improper and has no draws.
+            (task, learner, learner_other); ``constant_data`` with ``fold_score``.
 
         Examples
         --------
@@ -115,26 +105,23 @@ def judge_runs(
     probabilities : ndarray, shape (n_learners, n_iterations, n_items), or one per data set
         Predicted probability of every item, for Spearman's rule.
     rule : Rule, optional
-        Default: Spearman's at 1 - 1e-4, as the source recommends, where there are probabilities;
-        else Kolmogorov and Smirnov's at .2, or a canonical run where iterations are too few. Others
-        are shown beside it.
+        Default: Spearman's at 1 - 1e-4 where there are probabilities; else Kolmogorov and
+        Smirnov's at 0.2, or a canonical run where iterations are too few.
     orderings : int
         Random orderings of the iterations.
     ci_prob : float
-        Probability of the intervals of true differences.
     truth : array-like, shape (n_tasks, n_learners), optional
-        Scores on true test sets of learners trained on all items (``against_truth``).
+        Scores on true test sets (``against_truth``).
     random_seed : int, SeedSequence, Generator or None
 
     Returns
     -------
     Report
-        ``content`` has the keys of ``bayes-sota cv judge --json``: learners (estimates, ranks and
-        stopping iterations, which are ``frame`` too), pairs (reproducibility, posterior, tests),
-        rules (costs and savings); across data sets ranks, steady_verdicts (Wilcoxon's test of the
-        means of all iterations), verdicts (of one iteration after the other) and against_truth;
-        advice, notes, seed. ``reasons`` name the learners whose steady state is not reached;
-        ``about`` is a ``JudgedRuns``.
+        ``content`` has the keys of ``bayes-sota cv judge --json``: learners (which are ``frame``
+        too), pairs (reproducibility, posterior, tests), rules (costs and savings); across data sets
+        ranks, steady_verdicts (Wilcoxon's test of the means of all iterations), verdicts (of one
+        iteration after the other) and against_truth. ``reasons`` name the learners whose steady
+        state is not reached; ``about`` is a ``JudgedRuns``.
 
     Raises
     ------
@@ -145,9 +132,8 @@ def judge_runs(
     --------
     >>> noise = np.random.default_rng(0).normal(0, 0.01, (2, 30, 10))
     >>> scores = cv.FoldScores(noise + [[[0.90]], [[0.92]]], learners=["a", "b"])
-    >>> report = judge_runs(scores, rule=cv.fixed(10), random_seed=0)
-    >>> print(report.sentences[0].partition(" drawn")[0])
-    b ranks above a in 100 of 100 comparisons of runs
+    >>> judge_runs(scores, rule=cv.fixed(10), random_seed=0).sentences[0].partition(" drawn")[0]
+    'b ranks above a in 100 of 100 comparisons of runs'
     """
     check_kind(scores, cv.FoldScores, "read_fold_scores")
     if rule is not None:
@@ -202,7 +188,6 @@ def judge_runs(
 def _rules_beside(
     chosen: cv.Rule | None, scores: cv.FoldScores, *, with_items: bool
 ) -> list[cv.Rule]:
-    """The chosen rule, or the default one, and those that it is compared with."""
     n, canonical = scores.completed().sum(axis=1).min(), cv.canonical_iterations(scores.folds)
     others = [cv.fixed(number) for number in (canonical, 10, 50)]
     if with_items:
@@ -218,17 +203,17 @@ def _rules_beside(
 def _rule_row(judged: cv.JudgedRule) -> dict[str, Any]:
     shares = judged.win_share()
     i, j = np.triu_indices(shares.shape[1], 1)
-    kept = np.maximum(shares, 1 - shares)[:, i, j]
     used = 1 - (judged.saved[:, i] + judged.saved[:, j]) / 2
-    chance = [cv.expected_by_chance(len(judged.estimates), share) for share in used.ravel()]
+    compared = used < 1  # else all orderings have the same iterations
+    kept = np.maximum(shares, 1 - shares)[:, i, j][compared]
+    chance = [cv.expected_by_chance(len(judged.estimates), share) for share in used[compared]]
+    means = np.mean([2 * kept - 1, chance, kept >= KEPT], axis=1) if kept.size else [np.nan] * 3
     return {
         "rule": judged.rule.name,
         "iterations": float(judged.iterations.mean()),
         "saved": float(judged.saved.mean()),
         "ran_out": float(1 - judged.stopped.mean()),
-        "reproducibility": float((2 * kept - 1).mean()),
-        "by_chance": float(np.mean(chance)),
-        "pairs_kept": float(np.mean(kept >= KEPT)),
+        **dict(zip(("reproducibility", "by_chance", "pairs_kept"), map(float, means), strict=True)),
     }
 
 
@@ -311,19 +296,20 @@ _VERDICTS = "a b n_ahead:d n_tasks:d p_value:p a_wins:.2f b_wins:.2f contradicti
 
 
 def score_name(scorer: str) -> str:
-    """Name of a score in text, one for all that mean the same."""
+    """Name of a score in text."""
     return "AUROC" if scorer.lower() in ("roc_auc", "auc", "auroc") else scorer
 
 
 def answer_of(content: dict[str, Any]) -> Iterator[str]:
-    """Who is ahead, and how reproducible that is."""
+    """Who is ahead, and how reproducibly."""
     pairs, truth = content["pairs"], content["against_truth"]
     yield from _of_one(pairs[0], content) if content["ranks"] is None else _of_many(content)
     shares = [pair["order_kept"] for pair in pairs if np.isfinite(pair["order_kept"])]
     if len(shares) > 1:
         kept = sum(share >= KEPT for share in shares)
         often = f"at least {KEPT:.0%} of such comparisons"
-        yield f"{kept:,} of {len(shares):,} pairs of learners keep their order in {often}."
+        among = " that can be compared" * (len(shares) < len(pairs))
+        yield f"{kept:,} of {len(shares):,} pairs of learners{among} keep their order in {often}."
     if truth is not None:
         mean = float(np.mean([*truth["steady"]["bias"].values()]))
         off = f"{abs(mean):.2g} too {'low' if mean < 0 else 'high'} on average"
@@ -371,7 +357,7 @@ def _of_many(content: dict[str, Any]) -> Iterator[str]:
 
 
 def advice_of(content: dict[str, Any], reasons: list[str]) -> Iterator[str]:
-    """The source's recommendations, as far as these data give reason for them."""
+    """The source's recommendations for these data."""
 
     def named(row: dict[str, Any], name: str) -> str:
         return name if content["ranks"] is None else f"{name} on {row['task']}"
@@ -395,9 +381,10 @@ def advice_of(content: dict[str, Any], reasons: list[str]) -> Iterator[str]:
         tied = [named(pair, f"{pair['first']} with {pair['second']}") for pair in loose]
         least = loose[0]["iterations_needed"]
         needed = f"about {least:,.0f}" if np.isfinite(least) else "no number of"
+        which = "the first of these orders" if len(loose) > 1 else "it"
         yield (
             f"Report as tied: {listed(tied, 4)}. Other partitions may reverse their order; "
-            f"{needed} iterations would keep the first of these orders {KEPT:.0%} of the time."
+            f"{needed} iterations would keep {which} {KEPT:.0%} of the time."
         )
 
 
@@ -439,18 +426,16 @@ def legend_of(content: dict[str, Any]) -> list[str]:
         "steady; stopping iteration: 0 where the rule was never met.",
         f"Pairs: lower, upper, p better: {content['prob']:.0%} interval of the true difference "
         f"(correlated t; fold scores correlate by {pair['posterior']['correlation']:.3g}, which is "
-        "assumed); order kept: R, how often the first is above the second in two runs (|2R - 1| is "
-        f"{pair['by_chance']:.2f} for equal learners); p other seed: probability that a new run "
-        f"reverses them, for normal scores; more: iterations until P(order) is {KEPT:g}.",
-        f"Rules: ran out: the rule was not met; pairs kept: R is {KEPT:g} or more.",
+        "assumed); order kept: R, how often the first is above the second in two runs; p other "
+        "seed: probability that a new run reverses them, for normal scores; more: iterations until "
+        f"P(order) is {KEPT:g}.",
+        "Rules: ran out: the rule was not met; reproducibility: mean |2R - 1|; by chance: that of "
+        f"equal learners; pairs kept: R is {KEPT:g} or more; empty where it takes all iterations.",
     ]
 
 
 def flat_pair(pair: dict[str, Any], iterations: int) -> dict[str, Any]:
-    """Row of a table with the ends of the interval and the iterations until the order is decided.
-
-    "data" where no number of iterations is enough; nothing where it is not about one data set.
-    """
+    """Row of a table; "data" where no number of iterations decides the order."""
     needed = 0 if pair.get("decided", True) else pair["iterations_needed"]
     more = "data" if needed is None else f"{needed and max(1, needed - iterations):,}"
     ends = dict(zip(("lower", "upper"), pair["interval"], strict=True))
@@ -459,13 +444,7 @@ def flat_pair(pair: dict[str, Any], iterations: int) -> dict[str, Any]:
 
 
 def forms_table(rows: Sequence[dict[str, Any]], forms: str, title: str = "") -> Table:
-    """Table of some keys of rows, each with the format of its numbers, ``p`` for a probability.
-
-    Examples
-    --------
-    >>> forms_table([{"name": "a", "p_value": 0.5, "mean": 0.25}], "name mean:.1f p_value:p").rows
-    [['a', '0.2', '0.500']]
-    """
+    """Table of some keys of rows, each with the format of its numbers, ``p`` for a probability."""
 
     def cell(row: dict[str, Any], key: str, form: str) -> str | None:
         value = row.get(key)

@@ -16,8 +16,8 @@ from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.core.text import as_sentences, counted, in_prose, listed
-from bayes_sota.crossval.correlated_t import KEPT, outlook
 from bayes_sota.crossval.estimates import canonical_iterations, learner_rows
+from bayes_sota.crossval.rules import KEPT, outlook
 from bayes_sota.crossval.run import CrossValidation
 from bayes_sota.crossval.sample import compared_effects
 from bayes_sota.crossval.summary import flat_pair, forms_table, score_name
@@ -39,21 +39,18 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
     -------
     Report
         Learners, the highest steady state first. A row of ``frame`` has the estimates of
-        ``judge_runs``, ``share_best`` (of the iterations, ties divided) and ``failed_fits``;
-        ``content`` is the object that ``bayes-sota cv run --json`` prints. ``reasons`` are failed
-        fits, and a rule that was not met.
+        ``judge_runs``, ``share_best`` (of the iterations, ties divided) and ``failed_fits``.
+        ``reasons`` are failed fits, and a rule that was not met.
 
     Examples
     --------
+    >>> import bayes_sota as bs
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from bayes_sota.crossval.run import repeated_cross_validation
-    >>> runs = repeated_cross_validation(
-    ...     {"nb": GaussianNB()}, *load_breast_cancer(return_X_y=True), folds=5, iterations=2,
-    ...     random_seed=0, task="tumours",
-    ... )
+    >>> data = load_breast_cancer(return_X_y=True)
+    >>> runs = bs.repeated_cross_validation({"nb": GaussianNB()}, *data, folds=5, iterations=2)
     >>> describe_runs(runs).sentences[0]
-    'On tumours, nb has the highest mean AUROC of 1 learner, 0.9875, over 2 random partitions.'
+    'On data, nb has the highest mean AUROC, 0.9875, over 2 random partitions.'
     """
     data = runs.fold_scores
     means = np.nan_to_num(data.iteration_means()[0], nan=-np.inf)
@@ -102,14 +99,16 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
 def _sentences_of_runs(content: dict[str, Any]) -> Iterator[str]:
     (first, *rest), n = content["learners"], content["n_iterations"]
     partitions, score = counted(n, "random partition"), score_name(content["scorer"])
-    best = f"{first['learner']} has the highest mean {score} of {counted(len(rest) + 1, 'learner')}"
+    best = f"{first['learner']} has the highest mean {score}"
+    best += f" of {len(rest) + 1} learners" * bool(rest)
     yield f"On {content['task']}, {best}, {first['steady']:.4g}, over {partitions}."
     if rest:
         lead = f"{first['learner']} was the best in {first['share_best'] * n:g} of {partitions}"
         yield f"{rest[0]['learner']} follows with {rest[0]['steady']:.4g}; {lead}."
     if n > 1:
         spread = f"{first['sd']:.2g} (sd), the mean of {n} by {first['standard_error']:.1g}"
-        yield f"From one partition to another its score varies by {spread} (standard error)."
+        of = f"From one partition to another the score of {first['learner']} varies by"
+        yield f"{of} {spread} (standard error)."
     yield f"Repetition does not remove the noise of having only {content['n_items']:,} items."
 
 
@@ -125,7 +124,6 @@ def report_comparison(
     ----------
     tree : DataTree
     ci_prob : float
-        Probability of the intervals.
     reading : sequence of str
         How the scores were read, for the notes.
 
@@ -134,10 +132,10 @@ def report_comparison(
     Report
         ``content`` has ``learners`` (``learner``, ``effect`` relative to the mean over learners,
         ``interval``, ``p_best`` and its Monte Carlo standard error ``p_best_mcse``) and ``pairs``:
-        of every two learners A and B over all data sets ("all data sets", where there are several)
-        and on each one ``difference``, ``sd``, ``interval``, ``p_better`` (of A), ``p_other_seed``,
-        and on one data set ``observed_difference``, ``iterations``, ``partition_share``,
-        ``decided``, ``iterations_needed``. ``frame`` has a row per pair and data set.
+        of every two learners A and B over all data sets and on each one ``difference``, ``sd``,
+        ``interval``, ``p_better`` (of A), ``p_other_seed``, and on one data set
+        ``observed_difference``, ``iterations``, ``partition_share``, ``decided``,
+        ``iterations_needed``. ``frame`` has a row per pair and data set.
     """
     posterior, attributes = dataset_of(tree, "posterior"), tree.attrs
     if "task_difference" not in posterior:

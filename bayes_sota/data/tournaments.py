@@ -274,6 +274,9 @@ def _tournament(tidy: Tidy, scheme: Scheme | None) -> ScoreTable | Matches:
     has_round, has_player = (~np.isnan(grid).all(axis=axis) for axis in (1, 0))
     empty = [*compress(rounds, ~has_round), *compress(players, ~has_player)]
     note = f"dropped rounds and players without any score: {listed(empty)}"
+    low = (grid > 0) & (grid <= 1) & (np.mean(grid >= 10, axis=1, keepdims=True) > 0.5)
+    low_in = listed(compress(rounds, low.any(axis=1)))
+    mixed = f"check the units of round {low_in}: a score of at most 1 is among scores above 10"
     first = np.unique(tidy.names("round")[1], return_index=True)[1][has_round]
     told = tidy.labels.get("direction")
     lower = told is not None and [word.lower() in ("false", "0") for word in told[first]]
@@ -285,7 +288,7 @@ def _tournament(tidy: Tidy, scheme: Scheme | None) -> ScoreTable | Matches:
         groups=_groups(tidy, first),
         scheme=scheme or ("model/cv" if {"fold", "iteration", "run"} & set(used) else "model/task"),
         tournament=tidy.name,
-        notes=(tidy.sentence, *tidy.notes, *[note] * bool(empty)),
+        notes=(tidy.sentence, *tidy.notes, *[note] * bool(empty), *[mixed] * bool(low_in)),
     )
 
 

@@ -5,7 +5,6 @@ from .fit import tournaments_tree as tournaments_tree
 from .models import build_model as build_model
 from .models import order_rounds as order_rounds
 from .models import ranking_log_likelihood as ranking_log_likelihood
-from .multiscale import multiscale_test as multiscale_test
 from .planning import plan_rounds as plan_rounds
 from .planning import tuning_promise as tuning_promise
 from .plots import plot_critical_differences as plot_critical_differences
@@ -15,6 +14,7 @@ from .sample import infer_skills as infer_skills
 from .sample import sample_epp as sample_epp
 from .simulate import compare_leaderboards as compare_leaderboards
 from .simulate import leaderboard_quality as leaderboard_quality
+from .simulate import multiscale_test as multiscale_test
 from .simulate import reliability as reliability
 from .summary import epp_table as epp_table
 from .summary import report_draws as report_draws

@@ -31,10 +31,7 @@ _MOST_PLAYERS = 5_000  # whose pairs fit into 2 GiB with their standard errors
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MatchCounts:
-    """Twice the wins of each row over each column, ties counted once, and the matches of each pair.
-
-    Shapes (m, m) or (B, m, m), and (m, m); 0 on the diagonals.
-    """
+    """Twice the wins of row over column, (..., m, m), a tie once; matches of each pair, (m, m)."""
 
     doubled_wins: Wins
     n_matches: FloatArray
@@ -60,12 +57,7 @@ def _without_own[T: np.ndarray](matches: T) -> T:
 
 
 def count_matches(data: ScoreTable | Matches, kind: MatchKind = "same-round") -> MatchCounts:
-    """Count the matches of a tournament, for listed ones whatever the ``kind``.
-
-    Raises
-    ------
-    InputError
-        More than 5,000 players; all-rounds matches of rounds whose scores have opposite directions.
+    """Count the matches of a tournament; ``kind`` does not matter for listed ones.
 
     Examples
     --------
@@ -77,8 +69,8 @@ def count_matches(data: ScoreTable | Matches, kind: MatchKind = "same-round") ->
     """
     if data.n_players > _MOST_PLAYERS:
         raise InputError(
-            f"a tournament of {data.n_players:,} players: at most {_MOST_PLAYERS:,} are compared, "
-            "every one with every other; leave out players, or turn the table if rounds are columns"
+            f"at most {_MOST_PLAYERS:,} players can be compared with each other, got "
+            f"{data.n_players:,}; leave out players, or turn the table if rounds are columns"
         )
     if isinstance(data, Matches):
         return _listed(data)
@@ -141,12 +133,6 @@ def doubled_scores_below(scores: FloatArray, groups: NDArray[np.intp]) -> Wins:
     """Twice the scores of each player below those of a group, equal ones once, (n_groups, m).
 
     ``groups`` are of the observed scores, row by row.
-
-    Examples
-    --------
-    >>> scores = np.array([[0.9, 0.8], [0.1, float("nan")]])
-    >>> doubled_scores_below(scores, np.array([0, 1, 0])).tolist()
-    [[4, 2], [2, 1]]
     """
     rounds, m = scores.shape
     players, flat = np.nonzero(~np.isnan(scores))[1], scores[~np.isnan(scores)]
@@ -187,13 +173,7 @@ def _listed(matches: Matches) -> MatchCounts:
 
 
 def unbeaten_players(doubled_wins: Wins) -> BoolArray | None:
-    """Players who never lost to the others, (m,); None if the graph of wins is strongly connected.
-
-    Examples
-    --------
-    >>> unbeaten_players(np.array([[0, 2, 2], [0, 0, 1], [0, 1, 0]])).tolist()
-    [True, False, False]
-    """
+    """Players who never lost to the others, (m,); None if wins are strongly connected."""
     won = doubled_wins > 0
     for graph, is_ahead in ((won, False), (won.T, True)):
         reached, new = np.arange(len(won)) == 0, np.zeros(1, np.intp)
@@ -208,7 +188,7 @@ def unbeaten_players(doubled_wins: Wins) -> BoolArray | None:
 def infinite_estimates(
     doubled_wins: Wins, unbeaten: BoolArray, players: Sequence[str]
 ) -> InfiniteEstimateError:
-    """Error that names the players whose estimates are infinite."""
+    """Error that names the players."""
     first, second = (listed(np.array(players)[x]) for x in (unbeaten, ~unbeaten))
     met = doubled_wins[np.ix_(unbeaten, ~unbeaten)].any()
     what = f"{first} never lost to {second}" if met else f"{second} and {first} never meet"
@@ -221,10 +201,7 @@ def infinite_estimates(
 
 
 def ranks_of(scores: FloatArray, *, dense: bool = False) -> FloatArray:
-    """Ranks along the last axis, NaN where there is no score; ties share their mean.
-
-    ``scipy.stats.rankdata`` takes longer to import than a fit.
-    """
+    """Ranks along the last axis, NaN where there is no score; ties share their mean."""
     order = np.argsort(scores, axis=-1)
     ordered = np.take_along_axis(scores, order, axis=-1)
     ends = np.ones((*scores.shape[:-1], scores.shape[-1] + 1), bool)  # of runs of equal scores

@@ -10,7 +10,7 @@ test here comes from one matrix, the sandwich over rounds
 .. math:: C \Big[\frac{G}{G-1} \sum_r u_r u_r^T\Big] C, \qquad t_{G-1},
 
 with C the inverse information and u_r the contribution of round r to the estimating equations
-(``rounds``). ``tests/epp/test_fit.py`` compares with published numbers and a second route,
+(``equations``). ``tests/epp/test_fit.py`` compares with published numbers and a second route,
 ``tests/calibration/test_epp_size.py`` measures how often a true null is rejected.
 """
 
@@ -32,7 +32,7 @@ from bayes_sota.core.schema import SCHEMA_VERSION
 from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.tournaments import Matches, ScoreTable
-from bayes_sota.epp import solver
+from bayes_sota.epp import equations
 from bayes_sota.epp.counts import (
     Compared,
     MatchCounts,
@@ -42,13 +42,6 @@ from bayes_sota.epp.counts import (
     infinite_estimates,
     two_players,
     unbeaten_players,
-)
-from bayes_sota.epp.rounds import (
-    ROUND_OFF,
-    bonferroni_critical,
-    cluster_scores,
-    clustered_covariance,
-    critical_values,
 )
 
 if TYPE_CHECKING:
@@ -72,17 +65,14 @@ class BradleyTerryFit:
 
     Attributes
     ----------
-    data : ScoreTable or Matches
+    data, counts
     kind : {"same-round", "all-rounds", "listed"}
-        Which scores were compared.
-    counts : MatchCounts
     epp : ndarray, shape (m,)
         Skills on the logit scale, mean zero; a difference is a log odds (Property 3.1).
     connected : bool
         Whether the estimates are finite without a penalty.
-    penalty : float
-        Rounds of ties added.
-    test_fraction : float or None
+    penalty, test_fraction
+        As in ``fit_epp``.
     """
 
     data: ScoreTable | Matches
@@ -104,16 +94,16 @@ class BradleyTerryFit:
 
     @cached_property
     def covariance_model(self) -> FloatArray:
-        """Covariance if all matches were independent, (m, m): far too small for rounds."""
+        """Covariance if all matches were independent, (m, m)."""
         matches = self.counts.with_ties(self.kind, self.penalty)[1]
-        return solver.model_covariance(self.epp, matches)
+        return equations.model_covariance(self.epp, matches)
 
     @cached_property
     def cluster_scores(self) -> FloatArray | None:
         """Contribution of each cluster to the estimating equations, (G, m); None if independent."""
         if isinstance(self.data, Matches) and self.data.groups is None:
             return None
-        return cluster_scores(self.data, self.kind, self.win_probabilities())
+        return equations.cluster_scores(self.data, self.kind, self.win_probabilities())
 
     @cached_property
     def influence(self) -> FloatArray | None:
@@ -144,13 +134,11 @@ class BradleyTerryFit:
     def overlap(self) -> float:
         """Factor by which overlapping training sets increase variances; 1 for separate data.
 
-        :math:`1 + R q / (1 - q)` for R splits that test a share q (Nadeau & Bengio 2003,
-        doi 10.1023/A:1024068626366).
+        :math:`1 + R q / (1 - q)` for R splits that test a share q (Nadeau & Bengio 2003).
         """
         return float(self.overlap_of(self.data.n_clusters))
 
     def overlap_of(self, rounds: Any) -> FloatArray:
-        """Overlap for a player with this many rounds."""
         q = self.test_fraction or 0.0
         return 1 + np.asarray(rounds) * q / (1 - q)
 
@@ -170,7 +158,7 @@ class BradleyTerryFit:
         scores = self.cluster_scores * np.sqrt(few)
         may_not_vary = len(scores) < _ENOUGH_CLUSTERS or not self.connected
         least = 1.0 if may_not_vary else 1.5 / (len(self.players) + 1)
-        covariance = clustered_covariance(scores, self.covariance_model, least)
+        covariance = equations.clustered_covariance(scores, self.covariance_model, least)
         np.fill_diagonal(covariance, np.where(clusters > 1, np.diagonal(covariance), np.inf))
         return covariance
 
@@ -212,7 +200,7 @@ class BradleyTerryFit:
 
     def win_probabilities(self) -> FloatArray:
         """P(row beats column), 1/2 on the diagonal, (m, m)."""
-        return solver.win_probabilities(self.epp)
+        return equations.win_probabilities(self.epp)
 
     @property
     def tournament(self) -> str:
@@ -232,11 +220,11 @@ class BradleyTerryFit:
         OPEN_SHARE.check(ci_prob, "ci_prob")
         check_choice("kind", kind, IntervalKind)
         if kind == "model":
-            half = bonferroni_critical(ci_prob, 1, np.inf) * self.se_model
+            half = equations.bonferroni_critical(ci_prob, 1, np.inf) * self.se_model
         elif kind == "robust":
-            half = bonferroni_critical(ci_prob, 1, self.df) * self.se
+            half = equations.bonferroni_critical(ci_prob, 1, self.df) * self.se
         else:
-            half = critical_values(self.influence, ci_prob, self.df) * self.se
+            half = equations.critical_values(self.influence, ci_prob, self.df) * self.se
         return np.column_stack([self.epp - half, self.epp + half])
 
     def win_probability(self, a: str, b: str) -> float:
@@ -250,10 +238,10 @@ class BradleyTerryFit:
     def certainly_better(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
         """Whether the row has a higher skill than the column, all pairs at once, (m, m)."""
         OPEN_SHARE.check(ci_prob, "ci_prob")
-        critical = critical_values(self.influence, ci_prob, self.df, pairs=True)
+        critical = equations.critical_values(self.influence, ci_prob, self.df, pairs=True)
         errors = self.standard_errors_of_pairs()
         np.fill_diagonal(errors, np.inf)
-        return self.epp[:, None] - self.epp > critical * errors + ROUND_OFF
+        return self.epp[:, None] - self.epp > critical * errors + equations.ROUND_OFF
 
     def rank_interval(self, ci_prob: float = 0.95) -> NDArray[np.intp]:
         """Ranks that each player may have, all pairs at once, (m, 2); 1 is best.
@@ -265,7 +253,7 @@ class BradleyTerryFit:
         return np.column_stack([1 + above.sum(axis=0), len(above) - above.sum(axis=1)])
 
     def tied_with_best(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
-        """Whether each player may be the best, (m,): no other is shown to be better."""
+        """Players to whom no other is shown to be better, (m,)."""
         return self.rank_interval(ci_prob)[:, 0] == 1
 
     def test(self, a: str, b: str, ci_prob: float = 0.95) -> SimpleNamespace:
@@ -280,13 +268,12 @@ class BradleyTerryFit:
             independent matches, one degree of freedom: ``se_model``, ``wald_chi2``,
             ``p_value_model``, and without a penalty ``lrt_chi2``, ``lrt_p_value``. As published,
             every match counted twice and two degrees of freedom: ``paper_wald_chi2``,
-            ``paper_wald_p_value``. The last two kinds reject true nulls far too often.
+            ``paper_wald_p_value``. Both reject true nulls far too often.
 
         Examples
         --------
-        >>> rng = np.random.default_rng(0)
-        >>> table = ScoreTable(rng.standard_normal((20, 3)) + [1, 0.5, 0], players=["a", "b", "c"])
-        >>> test = fit_epp(table).test("a", "c")
+        >>> scores = np.random.default_rng(0).standard_normal((20, 3)) + [1, 0.5, 0]
+        >>> test = fit_epp(scores).test("1", "3")
         >>> round(test.difference, 2), round(test.se, 2), test.p_value < 0.05
         (0.55, 0.5, False)
         """
@@ -296,8 +283,8 @@ class BradleyTerryFit:
         se = float(errors_of_differences(self.covariance[pair])[0, 1])
         se_model = float(errors_of_differences(self.covariance_model[pair])[0, 1])
         df = float(min(self.df[i], self.df[j]))
-        equal = np.isinf(se) or abs(difference) < ROUND_OFF
-        half = float(bonferroni_critical(ci_prob, 1, df)) * se
+        equal = np.isinf(se) or abs(difference) < equations.ROUND_OFF
+        half = float(equations.bonferroni_critical(ci_prob, 1, df)) * se
         low, high = difference - half, difference + half
         wald = (difference / se_model) ** 2
         ratio = None if self.penalty else self._likelihood_ratio(i, j)
@@ -329,17 +316,14 @@ class BradleyTerryFit:
         totals, n_matches = counts.totals @ group, group.T @ counts.n_matches @ group
         totals -= np.diagonal(n_matches) / 2
         np.fill_diagonal(n_matches, 0)
-        equal = group @ solver.solve(totals, n_matches)
-        lost = solver.deviance(equal - equal.mean(), counts) - self.deviance
+        equal = group @ equations.solve(totals, n_matches)
+        lost = equations.deviance(equal - equal.mean(), counts) - self.deviance
         return max(float(lost), 0.0)
 
     @cached_property
     def deviance(self) -> float:
-        """Twice the log-likelihood lost to a model with one parameter per pair (Property 3.7).
-
-        Each match counts once.
-        """
-        return float(solver.deviance(self.epp, self.counts))
+        """Twice the log-likelihood lost to a model with one parameter per pair (Property 3.7)."""
+        return float(equations.deviance(self.epp, self.counts))
 
     @property
     def deviance_df(self) -> int:
@@ -393,21 +377,14 @@ def fit_epp(
     Parameters
     ----------
     data : ScoreTable, Matches, or array-like of shape (n_rounds, n_players)
-        Larger scores are better, unless a ScoreTable says otherwise.
     matches : {"same-round", "all-rounds"}
-        Compare scores of the same round, or any two scores: only for rounds that are replicates,
-        such as splits of one data set. Ignored for listed matches.
+        Compare scores of the same round, or any two scores, for rounds that are replicates.
     penalty : float
-        Added rounds in which everybody ties with everybody: 0.5 shrinks differences slightly and
-        makes all of them finite. Where estimates are infinite without it, intervals depend on it.
+        Added rounds in which everybody ties: 0.5 shrinks differences slightly and makes all of them
+        finite. Where estimates are infinite without it, intervals depend on it.
     test_fraction : float, optional
         Rounds are overlapping splits of one data set, each testing this share of it: variances are
-        corrected as by Nadeau & Bengio (2003). ``ScoreTable.groups`` are then ignored: clusters of
-        repetitions would not allow for the overlap.
-
-    Returns
-    -------
-    BradleyTerryFit
+        corrected as by Nadeau & Bengio (2003), and ``ScoreTable.groups`` ignored.
 
     Raises
     ------
@@ -418,11 +395,8 @@ def fit_epp(
 
     Examples
     --------
-    >>> table = ScoreTable(
-    ...     [[3, 2, 1], [3, 1, 2], [2, 3, 1], [1, 3, 2], [1, 2, 3]], players=["a", "b", "c"]
-    ... )
-    >>> fit = fit_epp(table)
-    >>> fit.epp[1:].round(3).tolist(), round(fit.win_probability("b", "c"), 3)
+    >>> fit = fit_epp([[3, 2, 1], [3, 1, 2], [2, 3, 1], [1, 3, 2], [1, 2, 3]])
+    >>> fit.epp[1:].round(3).tolist(), round(fit.win_probability("2", "3"), 3)
     ([0.272, -0.272], 0.633)
     """
     if not isinstance(data, (ScoreTable, Matches)):
@@ -443,7 +417,7 @@ def fit_epp(
         raise InputError("all matches are ties, so no skills can be estimated")
     if unbeaten is not None and not penalty:
         raise infinite_estimates(counts.doubled_wins, unbeaten, data.players)
-    epp = solver.solve(*counts.with_ties(kind, penalty))
+    epp = equations.solve(*counts.with_ties(kind, penalty))
     connected = unbeaten is None
     return BradleyTerryFit(data, kind, counts, epp, connected, float(penalty), test_fraction)
 
@@ -451,16 +425,15 @@ def fit_epp(
 def fit_tournaments(
     tables: Iterable[ScoreTable | Matches], matches: Compared = "same-round", **options: Any
 ) -> Iterator[BradleyTerryFit]:
-    """Fit tournaments of different names, each on its own, as ``fit_epp``; errors name them.
+    """Fit tournaments of different names, each on its own, as ``fit_epp``.
 
     Skills compare between tournaments as chances to beat the average player of each (Property 3.4).
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
-    >>> tables = [ScoreTable(rng.normal(size=(9, 3)), tournament=name) for name in ("iris", "wine")]
-    >>> [(fit.tournament, fit.epp.round(1).tolist()) for fit in fit_tournaments(tables)]
-    [('iris', [0.0, -0.1, 0.1]), ('wine', [-0.3, -0.3, 0.6])]
+    >>> table = ScoreTable(np.random.default_rng(0).normal(size=(9, 3)), tournament="iris")
+    >>> [(fit.tournament, fit.epp.round(1).tolist()) for fit in fit_tournaments([table])]
+    [('iris', [0.0, -0.1, 0.1])]
     """
     for table in checked_tables(tables):
         with located(f"tournament {table.tournament!r}"):
@@ -474,16 +447,13 @@ def checked_tables(data: Any) -> list[Any]:
     kinds = {type(table) for table in tables}
     if kinds not in ({ScoreTable}, {Matches}):
         names = ", ".join(sorted(kind.__name__ for kind in kinds)) or "nothing"
-        raise InputError(f"data are ScoreTables or Matches, got {names}: see bs.ScoreTable")
+        raise InputError(f"data must be ScoreTables or Matches, got {names}: see bs.ScoreTable")
     checked_labels([table.tournament for table in tables], len(tables), "tournament")
     return tables
 
 
 def tournaments_tree(fits: Iterable[BradleyTerryFit]) -> "xr.DataTree":
-    """Skills of several tournaments in ``point_estimate``, by tournament and player.
-
-    NaN where a player is not in a tournament.
-    """
+    """Skills in ``point_estimate``, by tournament and player, NaN where one is absent."""
     import xarray as xr
 
     kept = ["epp", "epp_se", "epp_se_model", "deviance"]
@@ -494,7 +464,7 @@ def tournaments_tree(fits: Iterable[BradleyTerryFit]) -> "xr.DataTree":
 
 
 def errors_of_differences(covariance: FloatArray) -> FloatArray:
-    """Standard errors of all differences of skills, (m, m); variances may be infinite."""
+    """Standard errors of all differences of skills, (m, m)."""
     own = np.diagonal(covariance)
     with np.errstate(invalid="ignore"):
         errors = np.sqrt(np.maximum(own[:, None] + own - 2 * covariance, 0.0))

@@ -5,7 +5,7 @@ r"""Bayesian EPP: Bradley–Terry skills with one law of all players, as plain `
    \beta \sim N(X \gamma,\, \sigma^2) \text{ with } \textstyle\sum_i \beta_i = 0, \qquad
    \sigma \sim N^+(0, s^2)
 
-(likelihood: Gosiewska, Woźnica & Biecek 2022, Def. 2; the priors are ours). In several tournaments
+(likelihood: Gosiewska et al. 2022, Def. 2; the priors are ours). In several tournaments
 :math:`\beta_{it} = \beta_i + \delta_{it}`. A round of scores is a ranking by :math:`\beta_i` plus
 standard Gumbel noise, whose pairs follow the Bradley–Terry model:
 
@@ -16,9 +16,8 @@ standard Gumbel noise, whose pairs follow the Bradley–Terry model:
 players, for six or more over about a dozen balanced orders.
 
 The log-likelihood of matches that share a round, a prompt or a judge, and of rankings in groups, is
-divided by ``BradleyTerryFit.inflation``, so that the posterior has about the variance of the
-clustered estimates (magnitude adjustment of a composite likelihood: Pauli, Racugno & Ventura 2011;
-Ribatet, Cooley & Davison 2012). ``tests/epp/test_models.py`` compares with densities by hand and
+divided by ``BradleyTerryFit.inflation`` (magnitude adjustment of a composite likelihood: Ribatet,
+Cooley & Davison 2012). ``tests/epp/test_models.py`` compares with densities by hand and
 enumerates rankings and orders.
 """
 
@@ -58,13 +57,12 @@ def build_model(
     Parameters
     ----------
     data : ScoreTable, Matches, or a sequence of one of them
-        One per tournament; players of the same name are the same player.
+        One per tournament.
     priors : EppPriors, optional
     likelihood : {"auto", "matches"}
-        Rounds as rankings (the default for scores), or pairs of players. A tie is half a win.
+        Rounds as rankings (the default for scores), or pairs of players.
     player_covariates : DataFrame indexed by player, optional
-        They enter the prior mean of the skills: numbers standardised, other levels as centred
-        columns.
+        They enter the prior mean of the skills: numbers standardised, levels as centred columns.
     test_fraction : float, optional
         As in ``fit_epp``: the log-likelihood is divided by ``BradleyTerryFit.overlap``.
 
@@ -72,16 +70,15 @@ def build_model(
     -------
     pm.Model
         Deterministic ``epp`` (player,), mean zero; free ``skill_sd`` with ``skill_offset`` (skills
-        in units of it), or ``own_skill`` where the data are informative about each player; if
-        requested ``tournament_sd`` with ``epp_tournament`` (tournament, player) and
+        in units of it), or ``own_skill`` where the data are informative; if requested
+        ``tournament_sd`` with ``epp_tournament`` (tournament, player) and
         ``covariate_effect`` (covariate,). Observed ``round_rank`` (round, player), or
         ``match_counts`` (pair, outcome).
 
     Raises
     ------
     InputError
-        Settings that do not fit the data, constant scores, tournaments of the same name, and
-        covariates that lack a value or do not vary.
+        Constant scores, tournaments of the same name, covariates that lack a value or do not vary.
 
     Examples
     --------
@@ -112,11 +109,11 @@ def build_model(
 
 
 def build_design(covariates: Any, names: Sequence[str]) -> tuple[FloatArray, list[str]]:
-    """Centred columns of a data frame of covariates, (player, column), and their labels."""
+    """Centred columns of covariates, (player, column), and their labels."""
     import pandas as pd
 
     if not isinstance(covariates, pd.DataFrame):
-        raise InputError("covariates are a data frame, whose index names the players")
+        raise InputError("covariates must be a data frame whose index names the players")
     frame = covariates.set_axis(covariates.index.astype(str))
     frame = frame[~frame.index.duplicated()].reindex(list(names))
     for name, values in frame.items():
@@ -254,14 +251,8 @@ _CYCLES = {  # whose rotations begin with every subset of the tied players equal
 class RoundOrders(NamedTuple):
     """Players of each round from the worst to the best, in several orders of those who tie.
 
-    Attributes
-    ----------
-    order : ndarray of int, shape (n_rounds, orders, places)
-        Players; those without a score come last.
-    weight : ndarray, shape (n_rounds, orders, places)
-        Weight of the logarithm of the sum from the worst to here; 0 for players without a score.
-    present : ndarray, shape (n_rounds, n_players)
-        1 for players with a score.
+    ``order`` (n_rounds, orders, places), players, those without a score last; ``weight``, of the
+    same shape, of the logarithm of the sum up to here; ``present`` (n_rounds, n_players), 1 or 0.
     """
 
     order: Any
@@ -270,7 +261,7 @@ class RoundOrders(NamedTuple):
 
 
 def order_rounds(ranks: NDArray[np.signedinteger]) -> RoundOrders:
-    """Orders of the players in rounds, from their ranks.
+    """Orders of the players in rounds.
 
     Parameters
     ----------
@@ -282,8 +273,6 @@ def order_rounds(ranks: NDArray[np.signedinteger]) -> RoundOrders:
     >>> orders = order_rounds(np.array([[1, 0, -1], [1, 1, 0]]))
     >>> orders.order.tolist()
     [[[1, 0, 2], [1, 0, 2]], [[2, 0, 1], [2, 1, 0]]]
-    >>> orders.weight.tolist()
-    [[[1.0, 1.0, 0.0], [0.0, 0.0, 0.0]], [[1.0, 0.5, 1.0], [0.0, 0.5, 0.0]]]
     """
     present = ranks != ABSENT
     first = np.argsort(np.where(present, ranks, np.iinfo(np.int32).max), axis=1, kind="stable")
@@ -321,7 +310,7 @@ def ranking_log_likelihood(
     Parameters
     ----------
     skills : array, shape (..., settings, n_players)
-        Absolute values below 700: larger ones overflow.
+        Absolute values below 700.
     setting : ndarray of int, shape (n_rounds,)
         Which of the skills a round has.
     orders : RoundOrders

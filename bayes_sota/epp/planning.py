@@ -11,8 +11,7 @@ the gaps of the estimated skills shrunk towards their mean (James & Stein),
 .. math:: \Big[1 - \frac{\sum_i V_{ii} / m}{\sum_i \hat\beta_i^2 / (m - 1)}\Big]_+ \hat\beta
 
 Tuning: of n configurations of a family, drawn at random, those above the (r + 1)-th highest skill
-u, r about n / 4, exceed it by a generalised Pareto law (Pickands 1975, Statistical inference using
-extreme order statistics, Ann. Statist. 3),
+u, r about n / 4, exceed it by a generalised Pareto law (Pickands 1975, Ann. Statist. 3),
 
 .. math:: P(\theta - u > y \mid \theta > u) = (1 + \xi y / \sigma)_+^{-1 / \xi},
 
@@ -22,8 +21,7 @@ new ones beats B, the best of all, with probability
 .. math:: 1 - \mathrm E \big[1 - \zeta (1 + \xi (B - u) / \sigma)_+^{-1 / \xi}\big]^k .
 
 The :math:`\xi`, and the :math:`\log \sigma`, of the families are normal about a common mean with a
-common spread, summed over grids. Where families are about equal, the leading one leads by luck, and
-its probability is too high. ``tests/epp/test_planning.py`` simulates planned tournaments and
+common spread, summed over grids. ``tests/epp/test_planning.py`` simulates planned tournaments and
 recovers known laws; ``tests/benchmarks/epp_coverage.py tuning`` tries held-out configurations.
 """
 
@@ -52,22 +50,18 @@ def plan_rounds(
     Parameters
     ----------
     fit : BradleyTerryFit
-        Pilot.
     target_se : float
         Standard error of a skill, in logits: 0.2 is about 5 points of the probability of winning.
-    power : float
-        Power of each test of neighbours.
-    ci_prob : float
-        Confidence of these tests, and probability that the best comes out first.
+    power, ci_prob : float
+        Power and confidence of each test of neighbours; the best comes first with ``ci_prob``.
 
     Returns
     -------
     namespace
         Numbers of rounds, infinite where none is enough: ``for_error`` (m,), until each skill has
         ``target_se``; ``for_neighbours`` (m - 1,), until a test distinguishes the k-th and the next
-        player in ``order`` with probability ``power``; ``for_best``, until the first has the
-        highest estimate with probability ``ci_prob``. ``order`` are positions of the players, the
-        best first, ``expected`` their shrunk skills, ``rounds`` the number observed.
+        player in ``order``; ``for_best``, until the first has the highest estimate. ``order`` are
+        positions of the players, the best first, ``expected`` their shrunk skills.
 
     Raises
     ------
@@ -76,16 +70,13 @@ def plan_rounds(
 
     Notes
     -----
-    Two players who differ by d need :math:`V_1 (z_p + z_{power})^2 / d^2 + z_p^2 / 2`
-    rounds, with :math:`z_p` the quantile of :math:`(1 + p) / 2`; the last term is for the t law
-    (Guenther 1981).
+    Two players who differ by d need :math:`V_1 (z_p + z_{power})^2 / d^2 + z_p^2 / 2` rounds, with
+    :math:`z_p` the quantile of :math:`(1 + p) / 2` (Guenther 1981).
 
     Examples
     --------
-    >>> from bayes_sota.epp.fit import fit_epp
-    >>> from bayes_sota.data.tournaments import ScoreTable
-    >>> scores = [1.0, 0.0, -1.0] + np.random.default_rng(0).gumbel(size=(20, 3))
-    >>> fit = fit_epp(ScoreTable(scores))
+    >>> import bayes_sota as bs
+    >>> fit = bs.fit_epp([1.0, 0.0, -1.0] + np.random.default_rng(0).gumbel(size=(20, 3)))
     >>> plan = plan_rounds(fit, 0.1)
     >>> fit.se.round(2).tolist(), plan.for_error.round().tolist()
     ([0.29, 0.2, 0.35], [170.0, 82.0, 245.0])
@@ -95,10 +86,10 @@ def plan_rounds(
     OPEN_SHARE.check(ci_prob, "ci_prob")
     if fit.influence is None:
         fix = "name the column of rounds with {option}"
-        raise InputError("a plan needs matches in rounds", parameter="cluster", fix=fix)
+        raise InputError("a plan needs matches grouped in rounds", parameter="cluster", fix=fix)
     if np.isinf(fit.se).any():
         name = fit.players[int(np.argmax(np.isinf(fit.se)))]
-        raise InputError(f"{name!r} is in one round only: how its skill varies is not known")
+        raise InputError(f"{name!r} is in one round only, so its standard error is not known")
     noise, seen = np.mean(fit.se**2), np.sum(fit.epp**2) / (len(fit.players) - 1)
     expected = fit.epp * max(float(1 - noise / seen), 0.0) if seen else fit.epp
     order = np.argsort(-fit.epp, kind="stable")
@@ -129,11 +120,7 @@ def _rounds_for(fit: BradleyTerryFit, errors: ArrayLike, targets: ArrayLike) -> 
 def _rounds_for_best(
     fit: BradleyTerryFit, skills: FloatArray, best: int, probability: float
 ) -> float:
-    """Rounds after which the best has the highest estimate with this probability.
-
-    Errors x times the observed ones leave the best ahead while x is below every gap divided by
-    (the other's error less the best's).
-    """
+    """Errors x times as large leave it ahead while x is below all gaps / differences of errors."""
     values, vectors = np.linalg.eigh(fit.covariance)
     root = vectors * np.sqrt(np.maximum(values, 0))
     errors = np.random.default_rng(0).standard_normal((_DRAWS, len(skills))) @ root.T
@@ -163,11 +150,11 @@ def tuning_promise(
     Parameters
     ----------
     skills : array-like, shape (m,)
-        Estimated skills of the configurations, as ``BradleyTerryFit.epp``.
+        ``BradleyTerryFit.epp`` of the configurations.
     families : sequence of str, length m
         Family of each, drawn at random from its space of hyperparameters.
     more : int
-        k, new configurations, drawn like the observed ones.
+        k, new configurations, drawn likewise.
 
     Returns
     -------
@@ -175,19 +162,12 @@ def tuning_promise(
         ``family``, ``n`` observed configurations, ``best``, their highest skill, ``p_beats_best``,
         the probability that a new one is estimated above the best of all families, and ``shape``,
         the posterior mean of xi: below 0 skills have an upper end. Only families with at least 10
-        configurations and a single best one: a skill that several reach may be the highest
-        possible.
+        configurations and a single best one.
 
     Raises
     ------
     InputError
-        Skills that are not finite, sizes that do not match, no such family.
-
-    Notes
-    -----
-    A search that learns from its results finds better configurations sooner than this random
-    search. The expected rise is left out: it was 2 to 15 times too large on held-out
-    configurations.
+        Skills that are not finite, no such family.
 
     Examples
     --------
@@ -227,7 +207,7 @@ def tuning_promise(
 
 
 def _weights(excesses: dict[str, FloatArray], log_scales: FloatArray) -> dict[str, FloatArray]:
-    """Posterior weights of shape and scale of each family, (x, s), the common laws summed out."""
+    """Posterior weights of shape and scale of each family, the common laws summed out."""
     shapes = _normal_laws(_SHAPES, _MEANS)
     widths = _normal_laws(log_scales, np.arange(log_scales[0], log_scales[-1], 0.25))
     likelihood = {}

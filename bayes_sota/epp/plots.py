@@ -25,9 +25,8 @@ def plot_epp(
 ) -> PlotCollection:
     """Draw the EPP of every player and its intervals, the best first.
 
-    Filled blue dots may be the best, by ranks that hold for all at once. Thick bars: the interval
-    of each player; thin bars (fits only): all players at once. The axis has the probability of
-    beating an average player too (Property 3.4 of the paper).
+    Filled dots may be the best, by ranks that hold for all at once. Thick bars hold for one player,
+    thin bars (fits only) for all at once.
 
     Parameters
     ----------
@@ -36,7 +35,7 @@ def plot_epp(
     ci_prob : float
         Probability of the intervals, and of the comparison with the best.
     most : int
-        Most players drawn.
+        Players drawn at most.
     **pc_kwargs
         Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
 
@@ -47,12 +46,9 @@ def plot_epp(
 
     Examples
     --------
-    >>> from bayes_sota.epp.fit import fit_epp
-    >>> from bayes_sota.data.tournaments import ScoreTable
-    >>> scores = [1.5, 1.2, 0, -2] + np.random.default_rng(2).gumbel(size=(40, 4))
-    >>> fit = fit_epp(ScoreTable(scores))
-    >>> figure = plot_epp(fit, backend="none")
-    >>> figure.viz["figure_title"].item()["string"]
+    >>> import bayes_sota as bs
+    >>> fit = bs.fit_epp([1.5, 1.2, 0, -2] + np.random.default_rng(2).gumbel(size=(40, 4)))
+    >>> plot_epp(fit, backend="none").viz["figure_title"].item()["string"]
     '2 of 4 players may be the best (filled dots)'
     """
     COUNT.check(most, "most")
@@ -92,27 +88,14 @@ def plot_critical_differences(
     A critical-difference diagram (Demsar 2006): players on one bar are not distinguished by tests
     of all pairs at once (``BradleyTerryFit.certainly_better``).
 
-    Parameters
-    ----------
-    fit : BradleyTerryFit
-    ci_prob : float
-        Confidence of all pairs together.
-    most : int
-        Most players drawn.
-    **pc_kwargs
-        As in ``plot_epp``.
-
-    Returns
-    -------
-    PlotCollection
-        With the artists of ``core.plots_differences.plot_differences``.
+    ``ci_prob`` is the confidence of all pairs together; ``most`` and ``pc_kwargs`` as in
+    ``plot_epp``.
 
     Examples
     --------
-    >>> from bayes_sota.epp.fit import fit_epp
-    >>> from bayes_sota.data.tournaments import ScoreTable
-    >>> scores = [1.5, 1.2, 0, -2] + np.random.default_rng(2).gumbel(size=(40, 4))
-    >>> figure = plot_critical_differences(fit_epp(ScoreTable(scores)), backend="none")
+    >>> import bayes_sota as bs
+    >>> fit = bs.fit_epp([1.5, 1.2, 0, -2] + np.random.default_rng(2).gumbel(size=(40, 4)))
+    >>> figure = plot_critical_differences(fit, backend="none")
     >>> figure.viz["figure_title"].item()["string"].splitlines()[0]
     '5 of 6 pairs of players can be distinguished'
     """

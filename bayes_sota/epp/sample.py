@@ -12,8 +12,8 @@ learnt on a grid from
 .. math:: \sum_i \hat\beta_i^2 \sim (\sigma^2 + \bar e)\, \chi^2_{m - 1}, \qquad
    \bar e = \frac{c \operatorname{tr} C}{m - 1}.
 
-``tests/epp/test_sample.py`` compares both with quadrature, NUTS also with the maximum-likelihood
-fit; ``tests/calibration/epp_bayes.py`` measures their coverage.
+``tests/epp/test_sample.py`` compares both with quadrature, ``tests/calibration/epp_bayes.py``
+measures their coverage.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -69,11 +69,6 @@ def sample_epp(
         ``draws``, ``tune``, ``chains``, ``target_accept``, ``cores``, ``progressbar`` of
         ``pm.sample``; default those of the specification, else 1000, 1000, 4 and 0.9.
 
-    Returns
-    -------
-    xarray.DataTree
-        As ``complete`` returns it.
-
     Raises
     ------
     InputError
@@ -82,9 +77,7 @@ def sample_epp(
     Examples
     --------
     >>> import bayes_sota as bs
-    >>> from bayes_sota.data.tournaments import ScoreTable
-    >>> table = ScoreTable([[3, 2, 1], [3, 1, 2], [1, 3, 2]], players=["a", "b", "c"])
-    >>> model = bs.epp.build_model(table)
+    >>> model = bs.epp.build_model(bs.ScoreTable([[3, 2, 1], [3, 1, 2], [1, 3, 2]]))
     >>> tree = sample_epp(model, random_seed=0)  # doctest: +SKIP
     """
     _check_model(model)
@@ -111,9 +104,9 @@ def complete(
     Parameters
     ----------
     trace : DataTree
-        With the group ``posterior``, as ``pm.sample`` gives it.
+        As ``pm.sample`` gives it.
     data : ScoreTable, Matches, a sequence of one of them, or None
-        None where the model is given, which holds them.
+        None where the model is given.
     model : pm.Model, optional
         Default: that of the ``with`` block, else ``build_model(data)``.
     random_seed : int, SeedSequence or Generator, optional
@@ -125,8 +118,8 @@ def complete(
         ``rank`` (1 is best) and all parameters, the prior without potentials; ``observed_data``,
         ``posterior_predictive`` and ``prior_predictive`` with ``round_rank`` (no ties in
         replications) or ``match_counts``; ``log_likelihood`` of every round, or pair of players;
-        ``log_prior``, ``sample_stats``, ``constant_data``. Attributes: provenance and divergences.
-        ``az.loo`` compares only models of the same likelihood weight.
+        ``log_prior``, ``sample_stats``, ``constant_data``. ``az.loo`` compares only models of the
+        same likelihood weight.
 
     Raises
     ------
@@ -137,10 +130,10 @@ def complete(
     --------
     >>> import pymc as pm
     >>> import bayes_sota as bs
-    >>> table = bs.ScoreTable([[3, 2, 1], [3, 1, 2], [1, 3, 2]], players=["a", "b", "c"])
-    >>> model = bs.epp.build_model(table)
-    >>> trace = pm.sample(model=model, random_seed=0)  # doctest: +SKIP
-    >>> tree = bs.epp.complete(trace, table)  # doctest: +SKIP
+    >>> table = bs.ScoreTable([[3, 2, 1], [3, 1, 2], [1, 3, 2]])
+    >>> with bs.epp.build_model(table):
+    ...     trace = pm.sample()  # doctest: +SKIP
+    ...     tree = bs.epp.complete(trace, table)  # doctest: +SKIP
     """
     from bayes_sota.epp.models import build_model
 
@@ -207,17 +200,16 @@ def infer_skills(
 
     Examples
     --------
-    >>> from bayes_sota.data.tournaments import ScoreTable
-    >>> from bayes_sota.epp.fit import fit_epp
+    >>> import bayes_sota as bs
     >>> scores = [1.0, 0.0, -1.0] + np.random.default_rng(0).gumbel(size=(30, 3))
-    >>> tree = infer_skills(fit_epp(ScoreTable(scores)))
+    >>> tree = infer_skills(bs.fit_epp(scores))
     >>> tree["posterior"]["epp"].mean(("chain", "draw")).values.round(1).tolist()
     [0.9, -0.1, -0.8]
     """
     if not fit.connected:
         raise InputError(
             "some skills have no finite estimate without a penalty: sample the model of "
-            "epp.build_model, which has the likelihood itself"
+            "epp.build_model instead"
         )
     DRAWS.check(draws, "draws")
     known = own_priors(EppPriors, priors)
@@ -231,7 +223,6 @@ def infer_skills(
         return lay_out(values, _CHAINS, dims, {"player": list(fit.players)})
 
     def drawn(group: str, skills: FloatArray, sd: FloatArray) -> dict[str, xr.Dataset]:
-        """Skills, and estimates of them from as many rounds."""
         epp = skills @ basis
         fresh = laid_out(epp_estimate=epp + np.sqrt(errors) * rng.standard_normal(size) @ basis)
         known = laid_out(epp=epp, rank=ranks_of(epp), skill_sd=sd)
@@ -262,5 +253,5 @@ def _draw_spread(
 
 
 def ranks_of(epp: FloatArray) -> Any:
-    """Rank of each player in each draw, 1 is best, (..., m)."""
+    """Ranks in each draw, 1 is best, (..., m)."""
     return np.argsort(np.argsort(-epp, axis=-1), axis=-1).astype(np.int32) + 1

@@ -1,27 +1,40 @@
-r"""How well one order of skills explains a tournament.
+r"""How well one order of skills explains a tournament, and resampled rounds.
 
 The deviance D (Property 3.7 of Gosiewska et al. 2022) has no chi-square law: matches of one round
 are not independent, and D is far below its degrees of freedom even if the model is right. Its law
 is simulated from rankings by :math:`\beta_i` plus standard Gumbel noise, which follow the
 Bradley–Terry model; tied places and absent players stay as observed. A tie as half a win is not
-quite Bradley–Terry: where many scores are cut off at a floor, true leaderboards are rejected too
-often (16 % at 5 % in one case). ``tests/epp/test_simulate.py`` measures how often, and compares
-with a fit of every tournament.
+quite Bradley–Terry: where many scores are cut off at a floor, the test rejects too often.
+
+``multiscale_test`` resamples rounds (Shimodaira 2002). The share of resamples in which a statement
+is true is no p-value, as the boundary of its region may be curved. With shares BP_r of resamples of
+r G rounds,
+
+.. math:: -\Phi^{-1}(BP_r) = v \sqrt r + c / \sqrt r, \qquad AU = 1 - \Phi(v - c),
+
+v being the signed distance from the boundary and c its curvature (doi 10.1080/10635150290069913,
+eqs. 4 to 9). Resamples of G clusters vary less by a factor (G - 1) / G and do not show the overlap
+of splits: r counts as r G / (G - 1) times it.
+``tests/epp/test_simulate.py`` measures how often true hypotheses are rejected, and compares with a
+fit of every tournament or resample, and with exact p-values.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri
+from scipy.stats import norm
 
 from bayes_sota.core.arguments import Range, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.tournaments import Matches, ScoreTable
-from bayes_sota.epp import solver
-from bayes_sota.epp.counts import MatchCounts, Wins, count_scores
+from bayes_sota.epp import equations
+from bayes_sota.epp.counts import MatchCounts, Wins, count_scores, two_players
 from bayes_sota.epp.fit import BradleyTerryFit
 
 _MOST_REPETITIONS = 999
@@ -30,6 +43,8 @@ _WORK = 4e8  # comparisons in all replicates together, by default
 _BLOCK = 2**18  # numbers of a batch of replicates, which stay near the processor
 _PENALTY = 1e-6  # rounds of ties in replicates, of which some would have infinite skills
 _SAME = 1e-5  # deviances that differ by less are equal
+SCALES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4)
+_ENOUGH_CLUSTERS = 6
 
 
 @one_thread()
@@ -48,21 +63,21 @@ def leaderboard_quality(
     Returns
     -------
     namespace
-        ``tournament``; its ``deviance``, each match counted once; ``replicates`` (B,), the
-        deviances of simulated tournaments, and ``expected``, their mean; ``p_value``, the share of
-        them that are as large, (1 + n) / (1 + B); ``standardized_deviance``, in standard deviations
-        of the replicates above their mean (Property 3.9), NaN for two players.
+        ``tournament``; ``deviance``; ``replicates`` (B,), the deviances of simulated tournaments,
+        and ``expected``, their mean; ``p_value``, (1 + n) / (1 + B) with n as large;
+        ``standardized_deviance``, in standard deviations of the replicates above their mean
+        (Property 3.9), NaN for two players.
 
     Raises
     ------
     InputError
-        Clustered matches, or groups of rounds: their dependence is not simulated.
+        Clustered matches, or groups of rounds.
 
     Examples
     --------
-    >>> from bayes_sota.epp.fit import fit_epp
+    >>> import bayes_sota as bs
     >>> scores = [1.0, 0.5, 0.0, -1.0] + np.random.default_rng(1).gumbel(size=(20, 4))
-    >>> fit = fit_epp(ScoreTable(scores))
+    >>> fit = bs.fit_epp(scores)
     >>> draws = leaderboard_quality(fit, repetitions=99)
     >>> draws.p_value > 0.05, fit.deviance_df, draws.expected < fit.deviance_df
     (True, 3, True)
@@ -93,7 +108,7 @@ def leaderboard_quality(
 
 
 def not_comparable(data: ScoreTable | Matches) -> str:
-    """Reason that a deviance cannot be compared with simulated tournaments; empty if it can."""
+    """Reason that a deviance cannot be compared with simulated ones; empty if it can."""
     if data.groups is None:
         return ""
     what = "matches of one cluster" if isinstance(data, Matches) else "rounds of one group"
@@ -116,10 +131,7 @@ def _of_matches(fit: BradleyTerryFit, size: int, rng: np.random.Generator) -> Wi
 
 
 def _of_scores(fit: BradleyTerryFit, size: int, rng: np.random.Generator) -> Wins:
-    """Doubled wins of ``size`` tournaments of scores, tied as observed, (size, m, m).
-
-    Draws do not depend on the order of a file's rows and columns.
-    """
+    """Doubled wins of tournaments of scores, whatever the order of a file's rows and columns."""
     data: Any = fit.data
     columns = np.argsort(np.array(fit.players))
     rows, columns = np.ix_(np.lexsort(data.oriented[:, columns].T), columns)
@@ -135,20 +147,15 @@ def _of_scores(fit: BradleyTerryFit, size: int, rng: np.random.Generator) -> Win
 
 
 def _deviances(doubled_wins: Wins, fit: BradleyTerryFit) -> FloatArray:
-    """Deviances of tournaments, (B,), each fitted with a penalty that keeps skills finite."""
     counts = MatchCounts(doubled_wins, fit.counts.n_matches)
     totals, n_matches = counts.with_ties(fit.kind, max(fit.penalty, _PENALTY))
-    return solver.deviance(solver.solve(totals, n_matches, start=fit.epp), counts)
+    return equations.deviance(equations.solve(totals, n_matches, start=fit.epp), counts)
 
 
 def compare_leaderboards(
     fits: Iterable[BradleyTerryFit], *, repetitions: int | None = None, random_seed: Seed = 0
 ) -> list[SimpleNamespace]:
-    """Quality of several leaderboards, the best explained one first (Properties 3.8 and 3.10).
-
-    The standardized deviance, against replicates of its own tournament, compares tournaments of
-    different sizes.
-    """
+    """Quality of several leaderboards, the best explained one first (Properties 3.8 and 3.10)."""
     fits = list(fits)
     qualities = [
         leaderboard_quality(fit, repetitions=repetitions, random_seed=rng)
@@ -160,12 +167,6 @@ def compare_leaderboards(
 def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> SimpleNamespace:
     """Compare predicted with empirical win frequencies (Fig. 5 of Gosiewska et al. 2022).
 
-    Parameters
-    ----------
-    fit : BradleyTerryFit
-    n_bins : int
-        Number of bins, with equal numbers of pairs.
-
     Returns
     -------
     namespace
@@ -175,9 +176,9 @@ def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> SimpleNamespace:
 
     Examples
     --------
-    >>> from bayes_sota.epp.fit import fit_epp
+    >>> import bayes_sota as bs
     >>> scores = np.linspace(2, -2, 20) + np.random.default_rng(0).gumbel(size=(50, 20))
-    >>> fit = fit_epp(ScoreTable(scores))
+    >>> fit = bs.fit_epp(scores)
     >>> quality = reliability(fit, 4)
     >>> quality.n_pairs.tolist(), round(quality.mean_error, 2)
     ([47, 48, 47, 48], 0.03)
@@ -199,3 +200,79 @@ def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> SimpleNamespace:
         n_pairs=np.diff(np.append(starts, rows.size)),
         mean_error=float(np.mean(np.abs(observed - p))),
     )
+
+
+def multiscale_test(
+    fit: BradleyTerryFit,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    repetitions: int = 2000,
+    random_seed: Seed = 0,
+) -> SimpleNamespace:
+    """Resample rounds at ten scales, and test which of two players is better.
+
+    Parameters
+    ----------
+    fit : BradleyTerryFit
+    pairs : sequence of (str, str)
+    repetitions : int
+        At each scale.
+    random_seed : int, SeedSequence, Generator or None
+
+    Returns
+    -------
+    namespace
+        ``pair_p_value`` of the hypothesis that A is no better than B, pair by pair, small where A
+        is better; ``pair_share``, the share of resamples of G rounds in which it is true.
+
+    Raises
+    ------
+    InputError
+        Matches without clusters, fewer than six clusters of rounds, unknown players.
+
+    Examples
+    --------
+    >>> import bayes_sota as bs
+    >>> scores = [1.0, 0.9, 0.8, -1.0] + np.random.default_rng(0).gumbel(size=(40, 4))
+    >>> fit = bs.fit_epp(scores)
+    >>> bool(multiscale_test(fit, [("1", "4")]).pair_p_value[0] < 0.001)
+    True
+    """
+    Range(100, 1_000_000, whole=True).check(repetitions, "repetitions")
+    clusters = 0 if fit.influence is None else fit.data.n_clusters
+    if fit.influence is None or clusters < _ENOUGH_CLUSTERS:
+        raise InputError(
+            f"the multiscale bootstrap needs at least {_ENOUGH_CLUSTERS} independent rounds, "
+            f"got {clusters}"
+        )
+    first, second = np.transpose([two_players(fit.players, a, b) for a, b in pairs])
+    start, effect = fit.epp, fit.influence
+    if fit.kind == "same-round" and np.ptp(fit.matches_by_cluster) == 0:  # the order of the wins
+        half = np.full((len(fit.players),) * 2, 0.5)
+        start, effect = 0 * start, equations.cluster_scores(fit.data, fit.kind, half)
+    rng, uniform = generator_of(random_seed), np.full(clusters, 1 / clusters)
+    sizes = np.round(np.array(SCALES) * clusters).astype(int)
+    shares = []
+    for size in sizes.tolist():
+        drawn = rng.multinomial(size, uniform, size=repetitions)
+        skills = start + clusters / size * (drawn @ effect)
+        gaps = np.sign((skills[:, first] - skills[:, second]).round(9))
+        shares.append(np.mean((1 - gaps) / 2, axis=0))  # equals by half
+    scales = sizes / (clusters - 1) * fit.overlap
+    p_values = unbiased_p_values(shares, scales, repetitions)
+    return SimpleNamespace(pair_share=shares[SCALES.index(1.0)], pair_p_value=p_values)
+
+
+def unbiased_p_values(shares: ArrayLike, scales: ArrayLike, repetitions: int) -> FloatArray:
+    """p-values (K,) from shares (n_scales, K) of resamples, by weighted least squares."""
+    table, root_scale = np.asarray(shares, np.float64), np.sqrt(scales)
+    found = table[np.argmin(np.abs(root_scale**2 - 1))].copy()
+    for k, column in enumerate(table.T):
+        used = (column > 0) & (column < 1)
+        if used.sum() >= 3:
+            z, p = -ndtri(column[used]), column[used]
+            weight = norm.pdf(z) * np.sqrt(repetitions / (p * (1 - p)))
+            design = np.column_stack([root_scale, 1 / root_scale])[used] * weight[:, None]
+            (distance, curvature), *_ = np.linalg.lstsq(design, z * weight)
+            found[k] = ndtr(curvature - distance)
+    return found

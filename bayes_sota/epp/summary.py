@@ -1,4 +1,4 @@
-"""Numbers, tables and sentences of leaderboards, posterior draws, several tournaments and plans.
+"""Reports on leaderboards, posterior draws, several tournaments and plans.
 
 Intervals are equal-tailed. ``tests/epp/test_summary.py`` compares with counting,
 ``tests/cli/test_epp.py`` reads the reports.
@@ -50,8 +50,8 @@ CITED = (
     "EPP after Gosiewska, Woźnica and Biecek 2022, Interpretable meta-score for model performance"
 )
 _MEANING = (
-    "A difference of 1 in EPP wins 73% of the matches, a tie counted half, one of 2 88%; the "
-    "average player has EPP 0 and Elo 1500, where a difference of 400 is odds of 10 to 1."
+    "A lead of 1 in EPP wins 73% of the matches, one of 2 wins 88%; a tie counts half. The average "
+    "player has EPP 0 and Elo 1500; a lead of 400 in Elo is odds of 10 to 1."
 )
 _AT_ONCE = (
     "Intervals are for one player at a time; rank intervals hold for all players at once. May be "
@@ -60,7 +60,7 @@ _AT_ONCE = (
 
 
 def draws_of_players(tree: "xr.DataTree") -> tuple[list[str], FloatArray]:
-    """Names of the players, and posterior draws of their skills, (draws, m)."""
+    """Players, and posterior draws of their skills, (draws, m)."""
     posterior = dataset_of(tree, "posterior")
     if "epp" not in posterior:
         raise InputError("no epp in the group posterior: infer_skills and sample_epp draw it")
@@ -72,19 +72,13 @@ def draws_of_players(tree: "xr.DataTree") -> tuple[list[str], FloatArray]:
 def epp_table(result: "BradleyTerryFit | xr.DataTree", ci_prob: float = 0.95) -> Report:
     """Leaderboard of one tournament.
 
-    Parameters
-    ----------
-    result : BradleyTerryFit or DataTree
-        From ``fit_epp``, ``infer_skills`` or ``sample_epp``.
-    ci_prob : float
-        Probability of the intervals.
+    ``result`` is from ``fit_epp``, ``infer_skills`` or ``sample_epp``.
 
     Examples
     --------
-    >>> from bayes_sota.epp.fit import fit_epp
-    >>> from bayes_sota.data.tournaments import ScoreTable
+    >>> import bayes_sota as bs
     >>> scores = [2.0, 0.0, -2.0] + np.random.default_rng(0).gumbel(size=(30, 3))
-    >>> table = epp_table(fit_epp(ScoreTable(scores)))
+    >>> table = epp_table(bs.fit_epp(scores))
     >>> table.frame[["rank", "player", "tied_with_best"]].values.tolist()
     [[1, '1', True], [2, '2', False], [3, '3', False]]
     """
@@ -200,7 +194,7 @@ def _in_json(row: dict[str, Any]) -> dict[str, Any]:
 
 
 _FEW_ROUNDS = 6
-_OVERLAP = "splits of one data set overlap: --test-fraction (.1 for ten folds) allows for it"
+_OVERLAP = "splits of one data set overlap: --test-fraction (0.1 for ten folds) allows for it"
 _RANKINGS = "all rounds are assumed to be equally noisy; if they are not, intervals are too narrow"
 _ABSENT = "a player whose score is missing because it failed looks better than it is"
 Pairs = Sequence[tuple[str, str]]
@@ -221,23 +215,17 @@ def report_fit(
     ----------
     fit : BradleyTerryFit
     ci_prob : float
-        Probability of the intervals.
     pairs : sequence of (str, str)
         Players to compare (``fit.test``).
     reading : sequence of str
         Notes on how the data were read.
     random_seed : int, SeedSequence or Generator, optional
 
-    Raises
-    ------
-    InputError
-        Unknown players.
-
     Examples
     --------
-    >>> from bayes_sota.epp.fit import fit_epp
+    >>> import bayes_sota as bs
     >>> scores = [2.0, 0.0, -2.0] + np.random.default_rng(0).gumbel(size=(30, 3))
-    >>> fit = fit_epp(ScoreTable(scores))
+    >>> fit = bs.fit_epp(scores)
     >>> report = report_fit(fit, pairs=[("1", "3")], random_seed=0)
     >>> report.tables[0].title, report.content["deviance_p_value"] > 0.05
     ('tournament: 3 players, 30 rounds', True)
@@ -272,10 +260,9 @@ def report_tournaments(
 
     Examples
     --------
-    >>> from bayes_sota.epp.fit import fit_tournaments
-    >>> scores = [1.0, 0.0, -1.0] + np.random.default_rng(0).gumbel(size=(30, 3))
-    >>> fits = fit_tournaments([ScoreTable(scores)])
-    >>> report_tournaments(fits).tables[0].title
+    >>> import bayes_sota as bs
+    >>> fit = bs.fit_epp([2.0, 0.0, -2.0] + np.random.default_rng(0).gumbel(size=(30, 3)))
+    >>> report_tournaments([fit]).tables[0].title
     'tournament: 3 players, 30 rounds'
     """
     rows, tournaments = [], []
@@ -290,7 +277,7 @@ def report_tournaments(
     notes = _remarks_on_data(tables, fits[0].test_fraction)
     infinite = [fit.tournament for fit in fits if not fit.connected]
     if infinite:
-        notes.append(f"skills are finite by the penalty only in {listed(infinite)}")
+        notes.append(f"some skills are finite only because of the penalty: in {listed(infinite)}")
     found = {"title": _title(tables), "tournaments": tournaments, "notes": notes}
     report, how = describe_skills(rows, ci_prob), "maximum likelihood, standard errors clustered"
     return _described(report, how, [], reading=list(reading), prob=ci_prob, **found)
@@ -307,15 +294,8 @@ def report_draws(
 ) -> Report:
     """Report on posterior draws of the skills (``infer_skills``, ``sample_epp``).
 
-    Parameters
-    ----------
-    tree : DataTree
-    tables : sequence of ScoreTable or Matches
-        The data, one per tournament.
-    ci_prob, pairs, reading
-        As in ``report_fit``.
-    test_fraction : float, optional
-        As in ``build_model``.
+    ``tables`` are the data, one per tournament, ``test_fraction`` that of ``build_model``; the rest
+    is as in ``report_fit``.
     """
     diagnostics = diagnose(tree)
     tests = [_compared(tree, a, b, ci_prob) for a, b in pairs]
@@ -346,9 +326,8 @@ def report_plan(
 
     Examples
     --------
-    >>> from bayes_sota.epp.fit import fit_epp
-    >>> scores = [1.0, 0.0, -1.0] + np.random.default_rng(0).gumbel(size=(20, 3))
-    >>> fit = fit_epp(ScoreTable(scores))
+    >>> import bayes_sota as bs
+    >>> fit = bs.fit_epp([1.0, 0.0, -1.0] + np.random.default_rng(0).gumbel(size=(20, 3)))
     >>> print(report_plan(fit, 0.2).sentences[0])
     Standard errors of 0.2 or less need 62 rounds; there are 20.
     """
@@ -377,12 +356,14 @@ def report_plan(
     settings = {name: getattr(plan, name) for name in ("rounds", "target_se", "power", "ci_prob")}
     first, second = (row["player"] for row in players[:2])
     needed = [*rounds.values(), players[0]["rounds_to_tell_from_next"]]
-    error, best, neighbours = ("infinitely many" if n is None else f"{n:,}" for n in needed)
+    error, best, neighbours = (
+        "infinitely many rounds" if n is None else counted(n, "round") for n in needed
+    )
     sentences = [
-        f"Standard errors of {target_se:g} or less need {error} rounds; there are {plan.rounds:,}.",
+        f"Standard errors of {target_se:g} or less need {error}; there are {plan.rounds:,}.",
         f"A test that distinguishes {first} from {second} with power {plan.power:g} needs "
-        f"{neighbours} rounds.",
-        f"{first} comes out first with probability {plan.ci_prob:g} after {best} rounds.",
+        f"{neighbours}.",
+        f"{first} comes first with probability {plan.ci_prob:g} after {best}.",
     ]
     return Report(
         content={**settings, **rounds, "players": players, "reading": [*reading]},
@@ -477,9 +458,7 @@ def _test_sentence(test: dict[str, Any]) -> str:
     if "p_value" in test:
         model = f" ({p_value(test['p_value_model'])} if matches were independent)"
         tested = f", {p_value(test['p_value'])}{model * (test['se'] != test['se_model'])}"
-        played = (
-            f" by the skills, and won {test['points']:g} of their {test['n_matches']:,} matches"
-        )
+        played = f" and won {test['points']:g} of their {test['n_matches']:,} matches"
     return (
         f"{first} against {second}: difference {test['difference']:z.3f}, se {test['se']:.3f}"
         f"{tested}; {first} wins with probability {win} ({low} to {high}){played}"

@@ -33,8 +33,8 @@ from timing import fastest, print_table, printed
 
 from bayes_sota.data.tournaments import ScoreTable
 from bayes_sota.epp.counts import count_matches
+from bayes_sota.epp.equations import solve
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
-from bayes_sota.epp.solver import solve
 
 PLAYERS, ROUNDS = 2_000, 20
 KINDS = ("same-round", "all-rounds")

@@ -25,8 +25,7 @@ from timing import fastest, print_table
 
 import bayes_sota as bs
 from bayes_sota.core.types import FloatArray
-from bayes_sota.crossval.correlated_t import correlated_t
-from bayes_sota.crossval.estimates import average_ranks
+from bayes_sota.crossval.estimates import average_ranks, correlated_t
 from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.tournaments import ScoreTable
 from bayes_sota.items.score import skill_of_counts

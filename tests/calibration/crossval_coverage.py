@@ -23,10 +23,10 @@ from scipy.stats import kstest
 
 from bayes_sota.core.priors import CrossValidationPriors
 from bayes_sota.core.types import FloatArray
-from bayes_sota.crossval.correlated_t import other_seed_probability
 from bayes_sota.crossval.estimates import canonical_iterations
 from bayes_sota.crossval.fold_scores import FoldScores, relative_scores
 from bayes_sota.crossval.models import build_model
+from bayes_sota.crossval.rules import other_seed_probability
 from bayes_sota.crossval.sample import sample_comparison
 
 SEED = 20_261_122  # fixed before anything was run

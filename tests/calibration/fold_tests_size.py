@@ -19,7 +19,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from bayes_sota.crossval.correlated_t import difference_tests
+from bayes_sota.crossval.estimates import difference_tests
 
 LEARNERS: dict[str, Any] = {
     "naive Bayes": GaussianNB(),

@@ -6,14 +6,9 @@ import pytest
 from data.files import refused
 from scipy import stats
 
-from bayes_sota.crossval.correlated_t import (
-    correlated_t,
-    difference_tests,
-    iterations_needed,
-    other_seed_probability,
-    running_posteriors,
-)
+from bayes_sota.crossval.estimates import correlated_t, difference_tests
 from bayes_sota.crossval.fold_scores import FoldScores
+from bayes_sota.crossval.rules import iterations_needed, other_seed_probability, running_posteriors
 
 
 def runs(iterations: int = 3, folds: int = 5, seed: int = 0) -> FoldScores:

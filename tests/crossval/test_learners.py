@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import bayes_sota as bs
-from bayes_sota.crossval.learners import LEARNERS, named_learners, read_task
+from bayes_sota.crossval.run import LEARNERS, named_learners, read_task
 
 
 def frame(n: int = 60) -> pd.DataFrame:

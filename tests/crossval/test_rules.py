@@ -7,7 +7,7 @@ import pytest
 from data.files import refused
 from scipy.stats import chi2, ks_2samp, mannwhitneyu, spearmanr
 
-from bayes_sota.crossval.correlated_t import correlated_t, running_posteriors
+from bayes_sota.crossval.estimates import correlated_t
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import (
     RULES,
@@ -18,6 +18,7 @@ from bayes_sota.crossval.rules import (
     kolmogorov_smirnov,
     posterior,
     progress_of,
+    running_posteriors,
     spearman,
     stopping_iterations,
     successive_correlations,
@@ -224,5 +225,5 @@ def test_one_iteration_cannot_be_judged() -> None:
     scores = np.full((1, 2, 3, 4), 0.9)
     scores[0, 1, 1:, 0] = np.nan
     given = FoldScores(scores, learners=["a", "b"], tasks=["vote"])
-    said = 'all learners completed 1 iteration of "vote"; 2 needed: run more'
+    said = 'all learners completed only 1 iteration of "vote", and 2 are needed; run more'
     refused(said, judge_rules, [fixed(1)], given)

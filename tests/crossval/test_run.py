@@ -133,7 +133,7 @@ def test_a_rule_sees_the_iterations_in_order_and_ends_the_run() -> None:
         ({"y": np.where(np.arange(240) == 3, np.nan, Y)}, "the label of item 4 is missing"),
         ({"scoring": "roc_auk"}, 'no score "roc_auk"; did you mean "roc_auc"'),
         ({"rule": "speerman"}, "must be one of spearman, .* did you mean .spearman"),
-        ({"estimators": [GaussianNB()]}, "learners are a dict of their names, got .GaussianNB"),
+        ({"estimators": [GaussianNB()]}, "learners must be a dict by name, got .GaussianNB"),
         (
             {"estimators": {"nb": GaussianNB}},
             '"nb" is not an estimator of scikit-learn, got <class',

@@ -6,7 +6,7 @@ from calibration.crossval_coverage import Sampler, simulate_learners
 from schema_names import check_names
 
 import bayes_sota as bs
-from bayes_sota.crossval.correlated_t import correlated_t
+from bayes_sota.crossval.estimates import correlated_t
 from bayes_sota.crossval.fold_scores import FoldScores, relative_scores
 
 

@@ -6,7 +6,7 @@ from data.files import refused
 from scipy.stats import skewtest
 
 from bayes_sota.core.text import p_value
-from bayes_sota.crossval.correlated_t import correlated_t
+from bayes_sota.crossval.estimates import correlated_t
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import fixed, kolmogorov_smirnov, spearman
 from bayes_sota.crossval.summary import judge_runs
@@ -74,6 +74,7 @@ def test_too_few_iterations_for_a_rule_are_a_reason(rule) -> None:
     assert "Run more iterations before any test" in report.text
     # All orderings have the same iterations: how often they agree is not known.
     assert all(np.isnan(row["order_kept"]) for row in report.content["pairs"])
+    assert np.isnan(report.content["rules"][0]["pairs_kept"])
     p = report.content["pairs"][0]["posterior"]["p_other_seed"]
     assert f"a new run would reverse that with probability {p:.2f}" in report.sentences[0]
     assert "keep their order" not in report.text

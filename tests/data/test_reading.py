@@ -23,7 +23,7 @@ from data.files import refused, written
 from bayes_sota.claims.summary_review import claims_table
 from bayes_sota.cli.options import SHARED
 from bayes_sota.crossval.fold_scores import read_fold_scores
-from bayes_sota.crossval.learners import read_task
+from bayes_sota.crossval.run import read_task
 from bayes_sota.data import opening
 from bayes_sota.data.answers import read_outcomes, read_weights
 from bayes_sota.data.boards import read_leaderboard, read_paired_boards

@@ -10,7 +10,7 @@ from simulated_tournaments import simulate_tournament
 
 from bayes_sota import ScoreTable, epp_table, fit_epp
 from bayes_sota.data import Matches
-from bayes_sota.epp import solver
+from bayes_sota.epp import equations
 
 KINDS = ("same-round", "all-rounds")
 GROUPS = [label for label in "uvwxyz" for _ in range(3)]
@@ -43,7 +43,7 @@ def weighted_skills(fit, weights: np.ndarray) -> np.ndarray:
                 n_matches += weight * met
     np.fill_diagonal(wins, 0)
     np.fill_diagonal(n_matches, 0)
-    return solver.solve(wins.sum(axis=1), n_matches, start=fit.epp)
+    return equations.solve(wins.sum(axis=1), n_matches, start=fit.epp)
 
 
 def covariance_by_hand(fit, least_share: float) -> np.ndarray:

@@ -7,9 +7,9 @@ import pytest
 from cli.test_figures import artist, faults_of, title_of
 from simulated_tournaments import simulate_tournament
 
+from bayes_sota.epp.equations import critical_values
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.plots import plot_critical_differences, plot_epp
-from bayes_sota.epp.rounds import critical_values
 
 LONG = "a model with a very long name and $parameters_{{x}}$ <b>of its own</b> number {}"
 

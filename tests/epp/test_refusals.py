@@ -58,7 +58,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("player 'vit': a value is missing", lambda: design(f=["x", None, "y", "y"])),
     ("whose index names the players", lambda: build_design([1, 2, 3, 4], PLAYERS)),
     ("a Model is needed, got ScoreTable", lambda: bs.epp.sample_epp(TABLE)),
-    ("data are ScoreTables .* got ndarray", lambda: [*bs.epp.fit_tournaments([np.eye(2)])]),
+    ("data must be ScoreTables .* got ndarray", lambda: [*bs.epp.fit_tournaments([np.eye(2)])]),
     # draws and figures
     ("no finite estimate without a penalty", lambda: bs.epp.infer_skills(
         fit_epp([[3, 2, 1], [3, 1, 2]], penalty=0.5))),

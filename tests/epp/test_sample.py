@@ -105,7 +105,7 @@ def test_a_trace_of_something_else_is_refused() -> None:
     wrong = [
         ("of other data than those given", (drawn_of(model(), 5), other, model())),
         ("of other data than those given", (drawn_of(model(), 5), None, build_model(other))),
-        ("data are ScoreTables or Matches", (drawn_of(model(), 5), None)),
+        ("data must be ScoreTables or Matches", (drawn_of(model(), 5), None)),
         ("needs skills 'epp'", (drawn_of(model(), 5), None, pm.Model())),
     ]
     for message, given in wrong:

@@ -31,9 +31,9 @@ from published.study import ADAPTIVE_RULES, FOLDS, StudyRuns
 
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import BoolArray, FloatArray
-from bayes_sota.crossval.correlated_t import difference_tests
 from bayes_sota.crossval.estimates import (
     canonical_iterations,
+    difference_tests,
     fold_bias,
     seed_verdicts,
     signed_ranks,

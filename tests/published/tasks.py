@@ -17,7 +17,7 @@ from sklearn import datasets
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text, shown_path
 from bayes_sota.core.types import FloatArray
-from bayes_sota.crossval.learners import read_task
+from bayes_sota.crossval.run import read_task
 
 _TARGET = "y"
 _LARGE, _MOST = 1_000, 600  # items: a task that is divided, and of it cross-validated at most

@@ -19,8 +19,7 @@ from studies import cross_validation as runner
 
 from bayes_sota.auc.estimate import auc_std
 from bayes_sota.core.errors import InputError
-from bayes_sota.crossval.learners import prepared
-from bayes_sota.crossval.run import repeated_cross_validation
+from bayes_sota.crossval.run import prepared, repeated_cross_validation
 
 
 def frame(n: int = 40, seed: int = 0) -> pd.DataFrame:

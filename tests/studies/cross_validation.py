@@ -57,8 +57,7 @@ from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.learners import named_learners, prepared
-from bayes_sota.crossval.run import Study, seeded
+from bayes_sota.crossval.run import Study, named_learners, prepared, seeded
 
 SLOW = ("mlp",)  # fewer iterations
 QUICK = tuple(name for name in LEARNERS if name not in SLOW)

@@ -1,6 +1,7 @@
-"""Critical values against all flips and SciPy; how often simultaneous statements are all true.
+"""The kernel of many players against solving directly; what each round adds, match by match.
 
-What each round adds to the estimating equations, match by match.
+Critical values against all flips and SciPy; how often simultaneous statements are all true.
+``test_fit.py`` has the same maximum by SciPy's optimiser, and the covariance by refits.
 """
 
 from itertools import combinations, product
@@ -11,8 +12,9 @@ from scipy.stats import norm, t
 from simulated_tournaments import simulate_tournament
 
 from bayes_sota.data.tournaments import Matches, ScoreTable
+from bayes_sota.epp import equations
+from bayes_sota.epp.equations import bonferroni_critical, critical_values
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.rounds import bonferroni_critical, critical_values
 
 
 def test_the_bound_is_that_of_scipy() -> None:
@@ -132,3 +134,32 @@ def test_matches_of_a_table_listed_one_by_one_are_the_same_tournament() -> None:
     np.testing.assert_allclose(listed.covariance_model, fit.covariance_model, rtol=0, atol=1e-10)
     assert listed.deviance == pytest.approx(fit.deviance)
     assert listed.deviance_df == fit.deviance_df
+
+
+def test_outlying_players_need_no_start() -> None:
+    """Half a win of 400 matches in each pair, for one and for half of the players."""
+    m, n = 500, 400
+    for last in (1, m // 2):
+        totals = np.full(m, (m - last - 1) * n / 2 + last * (n - 0.5 / last))
+        totals[-last:] = (last - 1) * n / 2 + (m - last) * 0.5 / last
+        found = equations.solve(totals, n * (1 - np.eye(m)))
+        gap = np.log((n - 0.5 / last) / (0.5 / last))
+        np.testing.assert_allclose(found[0] - found[-last:], gap, rtol=1e-8)
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0, 4.0])
+def test_the_kernel_of_many_players_solves_what_is_solved_directly(
+    spread: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(3)
+    n_matches = 40 * (1 - np.eye(320))
+    expected = n_matches * equations.win_probabilities(spread * rng.standard_normal(320))
+    totals = 0.98 * expected.sum(axis=1) + 0.02 * 40 * 319 / 2
+    found = equations.solve(totals, n_matches)
+    both = equations.solve(np.stack([totals, totals]), n_matches)
+    covariance = equations.model_covariance(found, n_matches)
+    monkeypatch.setattr(equations, "_FEW_PLAYERS", 400)
+    np.testing.assert_allclose(found, equations.solve(totals, n_matches), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(both, [found, found], rtol=0, atol=1e-12)
+    direct = equations.model_covariance(found, n_matches)
+    np.testing.assert_allclose(covariance, direct, rtol=0, atol=1e-9 * direct.max())
