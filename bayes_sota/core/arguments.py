@@ -53,6 +53,8 @@ class Range:
         is_share = self.percent and not self.whole and self.high <= 1
         percent = is_share and isinstance(number, float | int) and 1 < number <= 100
         hint = f"; in percent? then write {number / 100:g}" if percent else ""
+        if isinstance(shown, dict):  # numbers by name
+            shown = ",".join(f"{key}:{value}" for key, value in shown.items())
         problem = f"{{name}} must be {self}, got {plain_text(shown, 40)}{hint}"
         return InputError(problem, parameter=name)
 

@@ -12,6 +12,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 
 CERTAIN = 45.0  # events with log probability below -45 are left out
 _TINY = 1e-290
+_PER_STRATUM = 10  # draws, of which a mean is not too close to each
 _MOST_TIMES = 1e4  # as many items as there are, beyond which nothing is promised
 
 
@@ -102,8 +103,9 @@ def cluster_mcse(values: NDArray[Any], cluster: NDArray[Any], stratum: NDArray[A
               \Big[\sum_{d \in s} (x_d - \bar x_{r(d)})\Big]^2
 
     over the points s, which are clusters of draws (Cochran, Sampling Techniques, 1977, Sec. 3.12).
-    Deviations are from the mean of the stratum r, whose share of the draws is fixed. ``cluster``
-    and ``stratum`` (D,) number the point behind each draw and its stratum.
+    Deviations are from the mean of the stratum r, whose share of the draws is fixed; with fewer
+    than ten draws per stratum, from the overall mean, which is conservative. ``cluster`` and
+    ``stratum`` (D,) number the point behind each draw and its stratum.
 
     >>> values, one = np.array([1.0, 1.0, 0.0, 0.0]), np.zeros(4)
     >>> float(cluster_mcse(values, np.array([0, 0, 1, 1]), one))  # half the square root of a half
@@ -111,6 +113,8 @@ def cluster_mcse(values: NDArray[Any], cluster: NDArray[Any], stratum: NDArray[A
     """
     names, place = np.unique(stratum, return_inverse=True)
     means = np.stack([values[stratum == name].mean(axis=0) for name in names])
+    if len(values) < _PER_STRATUM * names.size:
+        means[:] = values.mean(axis=0)
     order = np.argsort(cluster, kind="stable")
     first = np.flatnonzero(np.diff(cluster[order], prepend=-1))
     sums = np.add.reduceat((values - means[place])[order], first, axis=0)

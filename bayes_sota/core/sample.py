@@ -36,8 +36,9 @@ def save_result(tree: "xr.DataTree", path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     InputError
-        The path cannot be written.
+        Not a result, or a path that cannot be written.
     """
+    dataset_of(tree, "posterior")
     content = io.BytesIO()  # HDF5 crashes on a full disk
     tree.to_netcdf(content, engine="h5netcdf")
     with whole_file(Path(path)) as draft:

@@ -56,8 +56,8 @@ def mcse_of(tree: "xr.DataTree") -> ErrorOfMean:
 
 
 def error_of_mean(values: FloatArray, points: Points | None = None) -> float:
-    """Error of the mean of draws that are independent, or several of which share a point."""
-    if values.size < 2:
+    """Error of the mean of independent draws, or of those behind two or more points; else NaN."""
+    if values.size < 2 or (points is not None and np.ptp(points[0]) == 0):
         return float("nan")
     if points is None:
         return float(values.std(ddof=1) / values.size**0.5)

@@ -41,7 +41,7 @@ def figure():
     ("name", "write"),
     [
         ("x.txt", lambda path: write_text("new", path)),
-        ("x.nc", lambda path: save_result(xr.DataTree(xr.Dataset({"a": 1})), path)),
+        ("x.nc", lambda path: save_result(xr.DataTree.from_dict({"a": xr.Dataset()}), path)),
         ("x.png", lambda path: save_figure(figure(), path)),
     ],
 )
@@ -60,7 +60,7 @@ _FULL = """
 import resource, sys
 import xarray as xr
 from bayes_sota.core.sample import save_result
-tree = xr.DataTree(xr.Dataset({"a": ("draw", [0.0] * 10_000)}))
+tree = xr.DataTree.from_dict({"posterior": xr.Dataset({"a": ("draw", [0.0] * 10_000)})})
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 save_result(tree, sys.argv[1])
 """
