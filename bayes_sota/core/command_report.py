@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from bayes_sota import __version__
 from bayes_sota.core.arguments import check_choice, check_kind
 from bayes_sota.core.files import write_text
-from bayes_sota.core.plots_files import svg_address
+from bayes_sota.core.plots import svg_address
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import plain_text
 

@@ -27,8 +27,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import reference_nodes, survival
 from bayes_sota.maximum.fresh_test_sets import default_reference_skill, fresh_test_set, walk_down
-from bayes_sota.maximum.score_laws import score_law
-from bayes_sota.maximum.submissions import expected_maximum, noise_of
+from bayes_sota.maximum.score_laws import expected_maximum, noise_of, score_law
 
 _NOISE = 1e-13  # survival functions below it are round-off, and set to zero
 _SHIFT_REACH, _SKILL_REACH = 6.0, 7.0  # standard deviations of the shift, of an own error

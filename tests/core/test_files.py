@@ -11,7 +11,7 @@ from data.files import refused
 
 import bayes_sota as bs
 from bayes_sota.core.files import write_text
-from bayes_sota.core.plots_files import save_figure
+from bayes_sota.core.plots import save_figure
 from bayes_sota.core.sample import save_result
 
 
