@@ -37,7 +37,6 @@ class Range:
         return f"{kind}{first} and {'below' if self.open_high else 'at most'} {high}"
 
     def holds(self, value: Any) -> bool:
-        """Whether a number lies in the range; NaN does not."""
         above = value > self.low if self.open_low else value >= self.low
         return bool(above and (value < self.high if self.open_high else value <= self.high))
 
@@ -49,7 +48,7 @@ class Range:
         return value
 
     def refusal(self, name: str, shown: object, number: Any) -> InputError:
-        """``InputError`` that hints at a share given in percent, the usual mistake."""
+        """``InputError`` that hints at a share given in percent."""
         is_share = self.percent and not self.whole and self.high <= 1
         percent = is_share and isinstance(number, float | int) and 1 < number <= 100
         hint = f"; in percent? then write {number / 100:g}" if percent else ""

@@ -1,8 +1,7 @@
 """A result as one HTML page that works offline: answer, figure, tables, assumptions.
 
-Its security policy allows only its own style and script. Names are untrusted: they reach the page
-as escaped text, or as JSON that the script writes into text nodes (``tests/core/test_report.py``;
-``tests/cli/test_browser.py`` in a browser).
+Its security policy allows only its own style and script. Names reach it as escaped text, or as JSON
+that the script writes into text nodes (``tests/core/test_report.py``).
 """
 
 import base64
@@ -83,7 +82,6 @@ def save_report(
 
 
 def _unbroken(sentence: str) -> str:
-    """Plain text without a line break before a percent sign."""
     return plain_text(sentence).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
@@ -149,7 +147,6 @@ def _tables(report: Report) -> list[dict[str, Any]]:
 
 
 def _again(arguments: Sequence[str], seed: object) -> str:
-    """Command that gives the same numbers, with the seed that was drawn."""
     drawn = str(seed).isdigit() and not any(part.startswith("--seed") for part in arguments)
     whole = ["bayes-sota", *arguments, *(["--seed", str(seed)] if drawn else [])]
     return plain_text(shlex.join(whole)) if arguments else ""

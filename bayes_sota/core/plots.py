@@ -45,10 +45,10 @@ def make_collection(
     figsize: tuple[float, float],
     **pc_kwargs: Any,
 ) -> PlotCollection:
-    """Empty panels side by side, one variable of the collection each; the first one is wider.
+    """Empty panels side by side, a variable of the collection each; the first is wider.
 
-    ``figsize``, in inches, gives way to that of ``figure_kwargs``. ``pc_kwargs`` are passed to
-    ``PlotCollection.grid``; its ``backend="none"`` keeps what would be drawn as dictionaries.
+    ``pc_kwargs`` are those of ``PlotCollection.grid``; its ``backend="none"`` keeps what would be
+    drawn as dictionaries.
     """
     data = xr.Dataset(dict.fromkeys(panels, xr.DataArray(0.0)))
     ratios = [7, *[4] * (len(data) - 1)]
@@ -75,7 +75,6 @@ class Panel:
         self.draw(visuals.vline, label, xr.DataArray(x), color=color, width=1.4)
 
     def dots(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
-        """Points; ``size`` in square points."""
         places = xr.DataArray(np.atleast_1d(x).astype(np.float64), dims="point")
         self.draw(visuals.scatter_x, label, places, y=y, color=color, **{"size": 36} | look)
 
@@ -85,7 +84,7 @@ class Panel:
         self.draw(visuals.line_xy, label, points, **{"color": color, "width": 1.4} | look)
 
     def bars(self, label: str, x: Any, y: Any, color: str, width: float) -> None:
-        """Bars between ends that broadcast to (k, 2): one artist, with NaN between them."""
+        """Bars between ends that broadcast to (k, 2), as one artist."""
         ends = np.stack(np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64)))
         across, up = np.insert(ends, 2, np.nan, axis=2).reshape(2, -1)
         self.line(label, across, up, color, width=width, solid_capstyle="butt")
@@ -111,11 +110,7 @@ class Panel:
         yticks: Ticks | None = None,
         xticks: Ticks | None = None,
     ) -> None:
-        """Set label, limits and ticks, without a box.
-
-        Without ``yticks`` there is no vertical axis, as the height of a density is not read.
-        ``xticks`` default to round numbers; empty ones remove the axis.
-        """
+        """Set label, limits and ticks; without ``yticks`` there is no vertical axis."""
         library = import_module(f"arviz_plots.backend.{self.collection.backend}")
         target = self.collection.viz["plot"][self.name].item()
         low, high = map(float, xlim)
@@ -143,10 +138,9 @@ def plot_forest(
     """Draw estimates with their intervals, one row each from the top, without a title.
 
     Rows have ``name``, ``mean``, ``interval``, and optionally ``outer`` (a wider interval, thin),
-    ``score`` (a black mark, whose meaning is the argument) and ``weak`` (grey and hollow). Infinite
-    ends go to the edge. Artists of the panel ``variable`` are ``interval``, ``outer`` and ``mean``,
-    each followed by ``_weak`` for weak rows, and ``score``. ``holds`` are other numbers within the
-    axis, with space for a text above the first row; ``beside`` are panels to the right.
+    ``score`` (a black mark, whose meaning is the argument) and ``weak`` (grey and hollow). Artists
+    of the panel ``variable`` have these names, those of weak rows end in ``_weak``. ``holds`` are
+    other numbers within the axis; ``beside`` are panels to the right.
 
     >>> rows = [{"name": "a", "mean": 0.9, "interval": [0.88, 0.91]}]
     >>> plot_forest(rows, "accuracy", backend="none").collection.viz["mean"]["skill"].item()["x"]
@@ -202,13 +196,9 @@ def plot_lines(
     """Draw lines (x, y) with their names at the right end, in their colours, without a title.
 
     ``bands`` are lower and upper ends around a line, (2, x); ``levels`` heights of horizontal lines
-    and ``points`` (x, y) of dots, by their texts; ``holds`` other heights within the axis, at whose
-    ends bands are cut. Artists of the panel ``variable`` are ``line_0``, ``name_0``, ``band_0``,
-    ``level_0``, ``level_name_0``, ``point_0``, ``point_name_0``, ...
-
-    >>> panel = plot_lines({"a": ([1, 2], [3, 4])}, "x", variable="height", backend="none")
-    >>> panel.collection.viz["line_0"]["height"].item()["y"]
-    array([3., 4.])
+    and ``points`` (x, y) of dots, by their texts; ``holds`` other heights within the axis. Artists
+    of the panel ``variable`` are ``line_0``, ``name_0``, ``band_0``, ``level_0``, ``level_name_0``,
+    ``point_0``, ``point_name_0``, ...
     """
     drawn = {name: (np.asarray(x, float), np.asarray(y, float)) for name, (x, y) in lines.items()}
     across = np.concatenate([x for x, _ in drawn.values()])
@@ -287,7 +277,7 @@ def plain_text(text: str) -> str:
 
 
 def word_of_skill(tree: xr.DataTree) -> str:
-    """AUC, score or accuracy, by the metric of the board."""
+    """AUC, score or accuracy."""
     return {"auc": "AUC", "score": "score"}.get(str(tree.attrs.get("metric")), "accuracy")
 
 
@@ -307,36 +297,9 @@ def spread_out(heights: Sequence[float], apart: float) -> list[float]:
 
 
 def save_figure(collection: PlotCollection, path: str | os.PathLike[str], **options: Any) -> Path:
-    """Write a figure, whole or not at all.
+    """Write a figure whole or not at all, as png, svg or pdf by its suffix, with text as text.
 
-    Parameters
-    ----------
-    collection : PlotCollection
-        A figure of this package or of ArviZ.
-    path : path
-        The suffix chooses the format: png, svg or pdf.
-    **options
-        Passed to ``PlotCollection.savefig``; ``dpi`` is 300 by default. Text in a PDF or an SVG
-        stays text.
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    InputError
-        The path cannot be written.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> import bayes_sota as bs
-    >>> law = bs.maximum_law(n_test=100, n_classifiers=10, skill=0.9)
-    >>> figure = bs.maximum.plot_maximum_law(law)
-    >>> with TemporaryDirectory() as folder:
-    ...     save_figure(figure, f"{folder}/law.png").name
-    'law.png'
+    ``options`` are those of ``PlotCollection.savefig``; ``dpi`` is 300 by default.
     """
     target = Path(path)
     look = {"pdf.fonttype": 42, "svg.fonttype": "none", "savefig.dpi": 300}

@@ -22,12 +22,6 @@ def plot_differences(
     ``places`` (m,) are on the axis; ``apart`` (m, m) marks pairs distinguished in either order.
     Artists of the panel ``place`` are ``name_0``, ``leader_0``, ... from the left, and ``bar_0``,
     ``members_0`` (its dots), ...
-
-    >>> apart = np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], bool)
-    >>> panel = plot_differences("abc", np.array([3.0, 2.0, 1.0]), apart, "rank", backend="none")
-    >>> drawn = panel.collection.viz
-    >>> [drawn[f"members_{k}"]["place"].item()["x"].tolist() for k in range(2)]
-    [[1.0, 2.0], [2.0, 3.0]]
     """
     order, m = np.argsort(places, kind="stable"), len(names)
     sets = sorted((sorted(places[[*one]]) for one in indistinct_sets(apart)), key=min)

@@ -21,7 +21,7 @@ from bayes_sota.core.errors import InputError, located, quoted
 from bayes_sota.core.files import check_file, whole_file
 from bayes_sota.core.models import DIGEST, Observed, digest_of_data
 from bayes_sota.core.numerics import share_mcse
-from bayes_sota.core.parallel import is_watched
+from bayes_sota.core.parallel import WATCHED
 from bayes_sota.core.priors import MaximumPriors, SamplerSettings
 from bayes_sota.core.schema import SCHEMA_VERSION, dataset_of
 from bayes_sota.core.text import counted, digest_of, plain_text, shown_path
@@ -89,18 +89,14 @@ def resolve_seed(random_seed: Seed) -> tuple[np.random.Generator, str]:
 
 
 def seed_number(seed: str) -> int | str:
-    """Seed as JSON has it: a number, or "generator"."""
+    """Seed as JSON has it."""
     return int(seed) if seed.isdigit() else seed
 
 
 def describe_provenance(
     data: Sequence[Observed] | str, priors: object, *, method: str, seed: str, **model: str | None
 ) -> dict[str, str]:
-    """Attributes of a result, as strings that netCDF can store.
-
-    ``data`` may be their digest, ``priors`` a dataclass or text, ``model`` are ``model_name`` and
-    ``model_hash``.
-    """
+    """Attributes of a result, as strings that netCDF can store; ``data`` may be their digest."""
     text = str(priors)
     return {
         "schema_version": SCHEMA_VERSION,
@@ -125,10 +121,7 @@ def lay_out(
     dims: "Mapping[str, tuple[str, ...]]",
     coords: Mapping[str, Any],
 ) -> "xr.Dataset":
-    """Draws (D, ...), chain after chain, as variables of chains and draws.
-
-    ``dims`` are further dimensions of variables; ``coords`` may label more than these.
-    """
+    """Draws (D, ...), chain after chain, as variables of chains, draws and further ``dims``."""
     import xarray as xr
 
     dataset = xr.Dataset(
@@ -143,7 +136,7 @@ def lay_out(
 
 
 def result_tree(groups: "Mapping[str, xr.Dataset]", attributes: Mapping[str, Any]) -> "xr.DataTree":
-    """Result of the groups that are not empty, with attributes as in ``with_attributes``."""
+    """Result of the groups that are not empty."""
     import xarray as xr
 
     tree = xr.DataTree.from_dict({name: data for name, data in groups.items() if len(data)})
@@ -169,7 +162,7 @@ def share_of_draws(holds: "xr.DataArray", name: str) -> "xr.Dataset":
 
 
 def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
-    """Diagnostics of NUTS as attributes; other samplers have no divergences."""
+    """Diagnostics of NUTS as attributes."""
     divergences = int(dataset_of(trace, "sample_stats").get("diverging", np.zeros(0)).sum())
     return {
         "divergences": divergences,
@@ -206,7 +199,7 @@ def run_nuts(
     """Draw from a model by nutpie; ``settings`` as in ``pm.sample``."""
     import pymc as pm
 
-    is_shown = is_watched() if progressbar is None else progressbar
+    is_shown = WATCHED.get() if progressbar is None else progressbar
     with model, _quiet():  # nutpie compiles without the BLAS that PyTensor may miss
         return pm.sample(
             nuts_sampler="nutpie",
@@ -239,8 +232,7 @@ def model_of(
 ) -> "pm.Model":
     """Model of a trace: the given one, that of the ``with`` block, or a built one.
 
-    ``InputError`` if trace or model record other ``data`` or priors, or if the trace lacks
-    variables of the model or has more than a built one.
+    ``InputError`` if trace and model differ in variables, data or priors.
     """
     import pymc as pm
 
@@ -295,9 +287,8 @@ def completed_groups(
 ) -> "dict[str, xr.Dataset]":
     """Groups that a trace recorded, and those that its model adds.
 
-    ``prior_predictive`` has at most 1,000 draws. Beyond ``LARGEST_GROUP``, ``posterior_predictive``
-    has every k-th draw, and ``log_likelihood`` lacks the variable. Potentials do not act on the
-    prior.
+    Beyond ``LARGEST_GROUP``, ``posterior_predictive`` has every k-th draw, and ``log_likelihood``
+    lacks the variable.
     """
     import pymc as pm
     from pymc.stats.log_density import compute_log_density

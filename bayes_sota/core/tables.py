@@ -30,15 +30,7 @@ SOFTWARE = f"bayes_sota {__version__}"  # for a paper
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text for people, unescaped.
-
-    Attributes
-    ----------
-    header : sequence of str
-    rows : sequence of sequence of str
-    title : str
-        Subject of the table.
-    """
+    """Rows of text for people, unescaped, below a header and a title."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -125,7 +117,6 @@ class Report:
         return [f"Not to be trusted: {'; '.join(self.reasons)}."] if self.reasons else []
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain Python objects, with the paragraph."""
         return self.content | {"text": self.text}
 
     def to_csv(self) -> str:
@@ -135,7 +126,6 @@ class Report:
         return cells.to_csv(index=False, header=names, lineterminator="\n")
 
     def to_markdown(self) -> str:
-        """Sentences, tables and legend as Markdown."""
         below = [*self.legend, *(f"Note: {note}" for note in self.notes)]
         parts = [
             *map(markdown_text, [*self.sentences, *self._doubts]),
@@ -145,10 +135,7 @@ class Report:
         return "\n\n".join(parts) + "\n"
 
     def to_latex(self, label: str = "bayes-sota") -> str:
-        r"""Tables as LaTeX with booktabs, for ``\input``; sentences and notes are comments.
-
-        The first caption has the legend and doubts. Labels are ``tab:label``, ``tab:label-2``, ...
-        """
+        r"""Tables as LaTeX with booktabs, with the labels ``tab:label``, ``tab:label-2``, ..."""
         notes = [_BOOKTABS, *self.sentences, *(f"Note: {note}" for note in self.notes)]
         lines = [f"% {plain_text(line)}" for line in notes]
         captions = [f"{table.title}." * bool(table.title) for table in self.tables]
@@ -192,10 +179,6 @@ def table_of(
     """Printed table of rows of numbers; columns with only None are left out.
 
     ``columns`` maps headings to keys of the rows, or to functions of a row.
-
-    >>> rows = [{"name": "a", "p": 0.25, "n": None}, {"name": "b", "p": 0.75, "n": None}]
-    >>> table_of(rows, {"model": "name", "P": lambda row: f"{row['p']:.0%}", "n": "n"}).rows
-    [['a', '25%'], ['b', '75%']]
     """
     cells = {
         head: [row.get(cell) if isinstance(cell, str) else cell(row) for row in rows]
@@ -216,7 +199,6 @@ def rows_of(frame: "pd.DataFrame") -> list[dict[str, Any]]:
 
 
 def _harmless(value: Any) -> Any:
-    """The value without NaN and -0.0, or text that is no formula."""
     if isinstance(value, float):
         return "" if math.isnan(value) else value + 0.0  # no -0.0
     if not isinstance(value, str) or _NUMBER.fullmatch(value):
@@ -225,7 +207,6 @@ def _harmless(value: Any) -> Any:
 
 
 def _jsonable(value: Any) -> Any:
-    """The value for JSON, with null for infinity and NaN."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, dict):

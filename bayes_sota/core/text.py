@@ -21,16 +21,13 @@ from bayes_sota.core.types import IntArray
 
 _CLAUSE = re.compile(r"(?<=[;:] )")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_LATEX = {c: f"\\{c}" for c in "{}$&%#_"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "[": "{[}",
-    "]": "{]}",
-    "*": "{*}",  # as "[", at the beginning of a row it would belong to the end of the row above
+_NAMED = ["backslash", "asciitilde", "asciicircum", "less", "greater", "bar"]
+_LATEX = {
+    **{c: f"\\{c}" for c in "{}$&%#_"},
+    **{
+        c: f"{{{c}}}" for c in "[]*"
+    },  # at the start of a row they belong to the end of the last one
+    **{c: rf"\text{name}{{}}" for c, name in zip("\\~^<>|", _NAMED, strict=True)},
 }
 
 
@@ -86,7 +83,7 @@ def plain_text(text: object, longest: int | None = None) -> str:
 
 
 def shown_name(name: str, longest: int = 36) -> str:
-    """Name on one line; a long one loses its middle, as names differ at their ends."""
+    """Name on one line; a long one loses its middle."""
     text = plain_text(name)
     if len(text) <= longest:
         return text
@@ -137,10 +134,7 @@ def about(count: float) -> str:
 
 
 def chance(p: float, mcse: float = 0.0) -> str:
-    """Probability in a table: three decimals, four if it is small, or a bound.
-
-    A share of draws has the decimals that its Monte Carlo standard error supports, and a bound of
-    at least two errors.
+    """Probability in a table, with the decimals that its Monte Carlo error supports, or a bound.
 
     >>> chance(0.09295), chance(3.1e-9), chance(0.99999)
     ('0.093', '< 0.0001', '> 0.999')
@@ -180,7 +174,7 @@ def p_value(p: float) -> str:
 
 
 def as_scores(summary: dict[str, Any], decimals: int, metric: str) -> str:
-    """Mean and interval of a skill as scores: accuracies in percent."""
+    """Mean and interval of a skill."""
     mean, low, high = (
         as_score(x, decimals, metric) for x in (summary["mean"], *summary["interval"])
     )
@@ -201,9 +195,8 @@ def as_score(value: float, decimals: int, metric: str) -> str:
 def decimals_for(sd: float, mcse: float = 0.0) -> int:
     """Decimals to print: two digits of the sd, and no more than the Monte Carlo error allows.
 
-    The last decimal is at least the first digit of 2 ``mcse``, within which another seed's mean is
-    expected: the rule of ``az.summary``, after Vehtari, *How many iterations to run and how many
-    digits to report*. Intervals have the digits of the mean.
+    The last decimal is at least the first digit of 2 ``mcse``: the rule of ``az.summary``, after
+    Vehtari, *How many iterations to run and how many digits to report*.
 
     >>> decimals_for(0.012), decimals_for(0.012, 0.0004), decimals_for(0.012, 0.006)
     (3, 3, 2)
@@ -215,7 +208,7 @@ def decimals_for(sd: float, mcse: float = 0.0) -> int:
 
 
 def decimals_of(summary: Mapping[str, Any]) -> int:
-    """Decimals that the summary of a quantity supports."""
+    """Decimals that a summary supports."""
     low, high = summary["interval"]
     return decimals_for(summary.get("sd", (high - low) / 4), summary.get("mcse", 0.0))
 
@@ -227,7 +220,7 @@ def span(ends: Sequence[float], decimals: int) -> str:
 
 
 def estimate(summary: Mapping[str, Any], ci_prob: float) -> str:
-    """Mean and interval of a quantity, with the digits that they support."""
+    """Mean and interval."""
     d = decimals_of(summary)
     return f"{summary['mean']:z.{d}f} ({ci_prob:.0%} interval {span(summary['interval'], d)})"
 
@@ -305,10 +298,7 @@ def checked_clusters(
 
 
 def codes_of(names: Sequence[str]) -> tuple[list[str], IntArray]:
-    """Sorted distinct names, and the index of each name among them.
-
-    ``numpy.unique`` needs as much memory for every name as for the longest.
-    """
+    """``numpy.unique`` of names and their inverse, without its memory for long names."""
     known = {name: code for code, name in enumerate(sorted(set(names)))}
     return list(known), np.fromiter(map(known.__getitem__, names), np.intp, len(names))
 
