@@ -10,9 +10,8 @@ normal scores (``AucScores``) share one normal factor:
 .. math:: P(\max_j \hat A_j \le x) = \int \prod_j \Phi\Big(
           \frac{g(x; A_j) - \rho_j z}{\sqrt{1 - \rho_j^2}}\Big) \varphi(z)\, dz
 
-or, for m drawn with replacement, the power m of the mean over j. Only the dependence in the tails
-is approximate: the expected maximum is within .03 standard errors, .08 for classes of ten or
-twenty items (``tests/auc/test_law.py``).
+or, for m drawn with replacement, the power m of the mean over j. The expected maximum is within
+0.03 standard errors, 0.08 for classes of ten or twenty items (``tests/auc/test_law.py``).
 """
 
 from collections.abc import Callable
@@ -44,17 +43,7 @@ _SHIFTS = np.linspace(-6.0, 6.0, 49)
 
 
 class BestLaw:
-    """Law of the best of several scores.
-
-    Attributes
-    ----------
-    theta_sota : float
-        Skill of the best classifier.
-    cdf : callable
-        Probability of at most a score.
-    mean, std : callable
-        Expected best score ``E max_j X_j / n`` (Definition 2), and its standard deviation.
-    """
+    """Law of the best of several scores, of accuracies and of AUCs."""
 
     theta_sota: float
     cdf: Callable[[ArrayLike], FloatArray]
@@ -85,7 +74,7 @@ class BestLaw:
 
 
 def number_of_classifiers(n_classifiers: int | None, n_skills: int | None) -> int:
-    """Number of classifiers as given, or one per skill (``n_skills`` is None without an array)."""
+    """Number of classifiers as given, or one per skill of an array."""
     if n_skills is not None and n_skills > 1 and n_classifiers not in (None, n_skills):
         problem = f"{n_skills} skills are given, but {{name}} is {n_classifiers}"
         raise InputError(problem, parameter="n_classifiers")
@@ -106,7 +95,7 @@ class AucLaw(BestLaw):
     n_positive, n_negative, n_classifiers : int
     spread_ratio : float
     levels, below : ndarray, shape (L,)
-        Equally spaced AUCs and their cdf.
+        AUCs and their cdf.
     """
 
     theta_sota: float
@@ -122,11 +111,9 @@ class AucLaw(BestLaw):
         return np.interp(np.asarray(x, np.float64), self.levels, self.below, left=0.0, right=1.0)
 
     def mean(self) -> float:
-        """Expected best estimate."""
         return float(self.levels[-1] - np.trapezoid(self.below, self.levels))
 
     def std(self) -> float:
-        """Standard deviation of the best estimate."""
         away = self.levels - self.mean()
         cells = (away[1] - away[0]) ** 2 / 6  # Euler and Maclaurin: the integrand ends with slope 1
         variance = away[-1] ** 2 - 2 * np.trapezoid(away * self.below, away) + cells
@@ -235,12 +222,10 @@ def best_estimate(
 ) -> AucLaw:
     """Law of the best estimate of these classifiers, or of ``n_drawn`` drawn with replacement.
 
-    ``aucs`` (N,) increase; ``counts`` (N,) are multiplicities or proportions; ``correlation`` is
-    with a reference score.
+    ``aucs`` (N,) increase; ``counts`` (N,) are multiplicities or proportions.
     """
     best, m = float(aucs[-1]), round(counts.sum()) if n_drawn is None else n_drawn
     sizes = (scores.n_positive, scores.n_negative)
-    # one that all but surely takes part; those far below it never become the best
     sure = best if n_drawn is None else surely_drawn(aucs, counts, m)
     error = float(scores.standard_error(best))
     near = scores.stabilized(aucs) >= scores.stabilized(sure) - _FAR

@@ -1,13 +1,11 @@
 r"""Fields of classifiers on fresh test sets: the best score, and who has it.
 
-Scores increase stochastically in skill, so that a bound on the chance to take the lead decreases
-down the order statistics of skill. ``walk_down`` jumps to the next classifier that could take the
-lead: by a Chernoff bound for counts (Sec. 4.3 of Møllersen & Holsbø, arXiv 2303.07272), by the
-exact probability for normal scores with one factor,
+A bound on the chance to take the lead decreases down the order statistics of skill. ``walk_down``
+jumps to the next classifier that could take the lead: by a Chernoff bound for counts (Sec. 4.3 of
+Møllersen & Holsbø, arXiv 2303.07272), by the exact probability for normal scores with one factor,
 
 .. math:: g(X_j; \theta_j) = \rho z + \sqrt{1 - \rho^2}\, e_j, \quad z, e_j \sim N(0, 1)
 
-For the best of several submissions e has the law of ``submissions``.
 ``tests/maximum/test_fields.py`` compares with whole fields, and the best count with its exact law.
 """
 
@@ -47,9 +45,8 @@ def walk_down(
 
     The walk jumps a geometric number of classifiers and keeps the one it lands on with the ratio of
     the chances to take the lead: exact. It starts at the upper-tail probability ``upper`` (D,),
-    with ``remaining`` (D,) classifiers below; ``inverse(rows, upper)`` gives their skills. ``best``
-    (D,) is the best value so far, ``holder`` (D,) the skill behind it, changed in place: the t-th
-    of tied classifiers takes over with probability 1/t.
+    with ``remaining`` (D,) classifiers below, whose skills ``inverse(rows, upper)`` gives. ``best``
+    (D,) is the best value so far, ``holder`` (D,) the skill behind it, changed in place.
     """
     upper, remaining, leading = upper.copy(), remaining.copy(), best.copy()
     tied = np.ones(best.size)
@@ -87,10 +84,7 @@ def best_of_fields(
     *,
     winner: bool = True,
 ) -> tuple[FloatArray, FloatArray]:
-    """Best scores of fields and, if ``winner``, the winners' skills, (D,) each.
-
-    Without ``winner`` only the scores are valid.
-    """
+    """Best scores of fields and, if ``winner``, the winners' skills, (D,) each."""
     theta = np.clip(theta_sota, 1e-300, _LARGEST_SKILL)
 
     def inverse(rows: IntArray, tail: FloatArray) -> FloatArray:
@@ -120,7 +114,6 @@ class NormalTestSet:
     step: float = 0.0
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
-        """Skill, shared part, standard deviation of a score's own part, and kind of its noise."""
         rho = self.correlation[rows]
         own = np.maximum(np.sqrt(1 - rho**2), _LEAST_OWN)
         return skill, rho * self.shift[rows], own, self.kind[rows]
@@ -138,7 +131,6 @@ class NormalTestSet:
         return self.value(parts, self.noise.draw_above(lowest, parts[-1], rng))
 
     def bound(self, parts: Parts, target: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The probability itself, and no tilt."""
         chance = self.noise.survival(self.noise_at(parts, target), parts[-1])
         return chance, chance
 
@@ -167,12 +159,10 @@ class CountedTestSet:
 
     @property
     def shift(self) -> FloatArray:
-        """Standardised count of the reference classifier."""
         sd = np.sqrt(self.n_test * self.reference_skill * (1 - self.reference_skill))
         return (self.counts - self.n_test * self.reference_skill) / sd
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
-        """``a``, ``b`` and the numbers of items that they apply to."""
         a, b = conditional_probabilities(skill, self.correlation[rows], self.reference_skill)
         return a, b, self.counts[rows], self.n_test - self.counts[rows]
 
@@ -228,7 +218,6 @@ class ChosenTestSet(NormalTestSet):
         return k * a + rest * b, np.sqrt(variance), skewness / 6, self.kind[rows]
 
     def noise_at(self, parts: Parts, target: FloatArray) -> FloatArray:
-        """Half a count below the target."""
         mean, sd, sixth, _ = parts
         z = (target * self.scores.n_test - 0.5 - mean) / sd
         return np.asarray(z - sixth * (z**2 - 1))
@@ -249,8 +238,7 @@ def fresh_test_set(
     """Test sets like the board's, one per correlation.
 
     With ``luck``, lambda of each draw, every classifier shows the best of its submissions. Its law
-    is that of one of the two tabulated values around lambda, drawn as linear interpolation weighs
-    them.
+    is that of one of the two tabulated values around lambda.
     """
     numbers, lucks, kind = (1.0,), [0.0], np.zeros(correlation.size, np.int64)
     luck = luck if board.has_submissions else None

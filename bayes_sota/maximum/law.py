@@ -2,13 +2,11 @@ r"""Exact law of the best observed score, `max_j X_j / n` (Sec. 3 and 4 of Møll
 
 .. math:: F(x) = \sum_k P(S_0 = k) \Big( \int P(X \le x \mid k, \theta)\, dP(\theta) \Big)^m
 
-and ``prod_j`` instead of the power for listed skills. The paper simulates dependent and
-non-identical classifiers; here the law is a finite sum, with an error below 1e-10 for
+and ``prod_j`` instead of the power for listed skills: a finite sum, with an error below 1e-10 for
 m <= 100,000 classifiers and n <= 50,000 items, 1e-8 for a million (``tests/maximum/test_law.py``).
 
 P(theta) becomes Gauss-Legendre panels. Many listed skills are moved onto Chebyshev nodes with the
-transpose of interpolation, because ``log prod_j P(X <= x | k, theta_j)`` is linear in their
-weights: the cost depends on their range in standard errors and not on their number.
+transpose of interpolation, as ``log prod_j P(X <= x | k, theta_j)`` is linear in their weights.
 """
 
 from collections.abc import Callable
@@ -63,7 +61,6 @@ class Items:
         return np.array(dependence.feasible_skills(self.correlation, self.reference_skill))
 
     def stabilized(self, skill: FloatArray) -> FloatArray:
-        """Scale on which scores have a standard deviation of one."""
         return 2 * np.sqrt(self.n_test) * np.arcsin(np.sqrt(skill))
 
     def near(self, skills: FloatArray, sure: float) -> Any:
@@ -76,7 +73,7 @@ class Items:
         """Nodes of S0 and their probabilities, for the best of m.
 
         F_k(x)^m is a Gumbel-like step in k; its trapezoidal sum converges like exp(-pi^2 / h) with
-        h the stride in units of that step: 1e-12 for 0.36.
+        h the stride in units of that step.
         """
         if self.correlation == 0 or self.reference_count is not None:
             return np.array([self.reference_count or 0]), np.ones(1)
@@ -89,8 +86,7 @@ class Items:
 class Field:
     """Nodes of a field: increasing skills (Q,) and weights (Q,).
 
-    Weights are probabilities of ``n_drawn`` drawn skills, or multiplicities of listed ones, which
-    interpolation may make negative.
+    Weights are probabilities of ``n_drawn`` drawn skills, or multiplicities of listed ones.
     """
 
     items: Items
@@ -114,7 +110,6 @@ class Field:
         return low + occupied, np.minimum(np.maximum.accumulate(total[occupied:]), 1.0)
 
     def _groups(self) -> list[slice]:
-        """Runs of nodes that share a window: drawn ones within ``_GROUP`` standard errors."""
         label = np.arange(self.skills.size)
         if self.n_drawn is not None:
             root = self.items.stabilized(self.skills)
@@ -153,10 +148,9 @@ def quadrature(
     stabilized: Callable[[FloatArray], FloatArray],
     kinks: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Increasing skills and probabilities of Gauss-Legendre panels on a distribution.
+    """Increasing skills and probabilities of Gauss-Legendre panels, which are cut at the kinks.
 
-    The axis is the log odds of the share of lower skills, on which skills of every family are
-    smooth. Panels are cut at the kinks.
+    The axis is the log odds of the share of lower skills, where skills of every family are smooth.
     """
 
     def skill_at(u: FloatArray) -> FloatArray:
@@ -213,15 +207,12 @@ class MaximumLaw(BestLaw):
     Attributes
     ----------
     n_test, n_classifiers : int
-        Numbers of test items and of classifiers.
     theta_sota : float
         Skill of the best classifier; for random skills the expected best skill (Definition 1).
     correlation, reference_skill : float
         rho and theta0.
-    start : int
-        First count with a tabulated cdf; below it the cdf is zero to 1e-18.
-    values : ndarray
-        ``F(start), F(start + 1), ...``.
+    start, values : int, ndarray
+        ``F(start), F(start + 1), ...``; below, the cdf is zero to 1e-18.
     """
 
     n_test: int
@@ -239,9 +230,7 @@ class MaximumLaw(BestLaw):
         return np.concatenate([[0.0], self.values, [1.0]])[index]
 
     def at_least(self, score: ArrayLike) -> FloatArray:
-        r"""``P(max_j X_j / n >= score)``.
-
-        .. math:: 1 - F(\lceil n \cdot score \rceil - 1)
+        """``P(max_j X_j / n >= score)``.
 
         Examples
         --------
@@ -263,7 +252,6 @@ class MaximumLaw(BestLaw):
 
     @property
     def support(self) -> NDArray[np.int64]:
-        """Success counts that carry the mass."""
         return np.arange(self.start, self.start + self.values.size)
 
     def mean(self) -> float:
@@ -271,7 +259,6 @@ class MaximumLaw(BestLaw):
         return float(self.start + np.sum(1 - self.values)) / self.n_test
 
     def std(self) -> float:
-        """Standard deviation of the best score."""
         centred = self.support - self.mean() * self.n_test
         return float(np.sqrt(np.sum(centred**2 * np.diff(self.values, prepend=0)))) / self.n_test
 
@@ -326,12 +313,11 @@ def maximum_law(
     InputError
         A number outside its range.
     InfeasibleCorrelationError
-        Eq. 8 of Møllersen & Holsbø (or its upper counterpart) is violated.
+        Eq. 8 (or its upper counterpart) is violated.
 
     Notes
     -----
-    Eq. 2 to 5 and Sec. 4.1 to 4.3 of Møllersen & Holsbø, arXiv 2303.07272; dependence after
-    Boland, Proschan & Tong 1989.
+    Eq. 2 to 5 and Sec. 4.1 to 4.3 of Møllersen & Holsbø, arXiv 2303.07272.
 
     Examples
     --------

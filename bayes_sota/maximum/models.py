@@ -2,8 +2,7 @@
 
 Skills, the reference classifier's count and the number of tries are summed out (``likelihood``);
 between Chebyshev nodes of rho the log likelihood is interpolated. Fields are logit-normal.
-``build_simulated_maximum`` simulates boards instead (Sec. 5.3.2 of Møllersen & Holsbø, arXiv
-2303.07272). ``tests/maximum/test_models.py`` compares the densities with the exact route.
+``tests/maximum/test_models.py`` compares the densities with the exact route.
 """
 
 from collections.abc import Callable, Sequence
@@ -79,9 +78,7 @@ def build_model(
     >>> [v.name for v in model.free_RVs]
     ['log_spread', 'level', 'rho']
 
-    Its ridge is narrow: with PyMC's default of 0.8 some steps diverge.
-
-    >>> trace = pm.sample(model=model, target_accept=0.98)  # doctest: +SKIP
+    The posterior is narrow: sample it with ``target_accept=0.98``.
     """
     maxima = _maxima_of(boards, priors, reference_skill)
     known: Any = {"priors": maxima.priors, "reference_skill": reference_skill}
@@ -181,10 +178,7 @@ def _correlation_nodes(prior: CorrelationPrior) -> FloatArray:
 
 
 def _field_variables(maxima: Maxima) -> tuple[Any, Any, Any]:
-    """Location, spread and rho of the model of the ``with`` block; constants where known.
-
-    The location is sampled as a level near the best skill, where the data inform it.
-    """
+    """Location, spread and rho of the model of the ``with`` block; constants where known."""
     skill, tries = maxima.priors.skill, max(board.typical_tries for board in maxima.boards)
     spread: Any = np.exp(skill.log_spread[0])
     if skill.log_spread[1]:
@@ -244,10 +238,7 @@ def _hat_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
 
 
 def fresh_maxima(maxima: Maxima, names: Sequence[str] = _PARAMETERS) -> Callable[..., Any]:
-    """Function that draws best scores of fresh boards, along the last axis of its size.
-
-    It takes a generator, the named parameters and the size, as ``pm.Simulator`` gives them.
-    """
+    """Function that draws best scores of fresh boards, as ``pm.Simulator`` calls it."""
 
     def draw(rng: Generator, *parameters: Any) -> Any:
         *values, size = parameters

@@ -29,7 +29,7 @@ def plot_sota(tree: xr.DataTree, *, ci_prob: float = 0.95, **pc_kwargs: Any) -> 
     """Posterior of the best skill, of the winner's skill and of the best of a fresh field.
 
     One row per quantity: density, mean (dot), interval (bar) and the best observed score (black
-    mark). Skills are latent; the best score is an observation.
+    mark).
 
     Parameters
     ----------
@@ -142,7 +142,6 @@ def plot_maximum_law(
 
 
 def _density(law: MaximumLaw | AucLaw) -> tuple[FloatArray, FloatArray]:
-    """Places and density: of each success count, or of an AUC."""
     if isinstance(law, MaximumLaw):
         x, density = law.support / law.n_test, law.pmf(law.support) * law.n_test
     else:

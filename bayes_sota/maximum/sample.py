@@ -51,10 +51,7 @@ _PARAMETERS = ("location", "spread", "rho")
 
 @dataclass(frozen=True)
 class Request(Maxima):
-    """Boards, priors and settings of every route.
-
-    ``groups="estimands"`` leaves out the groups that only checks of the model need.
-    """
+    """Boards, priors and settings of every route."""
 
     draws: int = 1000
     chains: int = 4
@@ -74,7 +71,7 @@ class Request(Maxima):
         attributes: Mapping[str, Any],
         stats: xr.Dataset | None = None,
     ) -> xr.DataTree:
-        """Result of draws as in ``Maxima.collect``, whose chains lie one after another."""
+        """Result of draws as in ``Maxima.collect``, chain after chain."""
         (rng, seed), names = self.seeded, [name for name in values if name not in _ELSEWHERE]
         if all(isinstance(board.n_classifiers, int) for board in self.boards):
             names.remove("n_classifiers")
@@ -124,7 +121,7 @@ class Request(Maxima):
 def sample_exact(
     boards: Sequence[BestScore], priors: MaximumPriors, **settings: Any
 ) -> xr.DataTree:
-    """Exact posterior of observed maxima as a DataTree; ``settings`` as in ``Request``."""
+    """Exact posterior; ``settings`` as in ``Request``."""
     request = Request(boards, priors, **settings)
     found = sota_posterior(
         boards,
@@ -155,10 +152,7 @@ def sample_nuts(
     progressbar: bool | None = None,
     **settings: Any,
 ) -> xr.DataTree:
-    """Posterior by NUTS (nutpie) over location, spread and rho; the rest from its exact law.
-
-    ``settings`` as in ``Request``, the others as in ``pm.sample``.
-    """
+    """Posterior by NUTS (nutpie) over location, spread and rho; the rest from its exact law."""
     from bayes_sota.maximum.models import build_model
 
     request = Request(boards, priors, **settings)
@@ -185,9 +179,7 @@ def sample_abc(
 
     Epsilon, the standard deviation of a Gaussian kernel on the scale of scores, is a sixth of the
     standard deviation of ``theta_sota`` by the exact route. It widens the posterior by about
-    :math:`\sqrt{1 + (\epsilon / sd)^2}`, 1.4 %, and is the only approximation. The draws do not
-    depend on ``cores``. ``moves`` is the average over particles in the last stage, of the worst
-    chain.
+    :math:`\sqrt{1 + (\epsilon / sd)^2}`, 1.4 %, and is the only approximation.
     """
     from bayes_sota.maximum.models import build_simulated_maximum
 
@@ -221,9 +213,9 @@ def sample_abc(
 def _run_chain(build: Any, draws: int, seed: int) -> dict[str, FloatArray]:
     """Parameters of particles, (D, ...), and ``moves`` of the average one in the last stage.
 
-    Random-walk Metropolis steps of all particles at once. A particle keeps the simulated likelihood
-    that it was accepted with (pseudo-marginal Metropolis), so the Gaussian kernel at inverse
-    temperature beta is exactly the posterior with epsilon / sqrt(beta).
+    A particle keeps the simulated likelihood that it was accepted with (pseudo-marginal
+    Metropolis), so the Gaussian kernel at inverse temperature beta is exactly the posterior with
+    epsilon / sqrt(beta).
     """
     model, rng = build(), np.random.default_rng(seed)
     log_prior, log_kernel, parameters = _compiled(model, seed)
@@ -240,12 +232,12 @@ def _run_chain(build: Any, draws: int, seed: int) -> dict[str, FloatArray]:
         root = np.linalg.cholesky(covariance + ridge) * 2.38 / np.sqrt(len(covariance))
         moves, steps = 0.0, 0
         while moves < (_FINAL_MOVES if beta >= 1 else _MOVES) and steps < _MOST_STEPS:
-            # particles try steps of very different length: narrow places are found by short ones
+            # narrow places are found by short steps
             length = scale * 3.0 ** -rng.integers(3, size=draws)
             proposal = points + length[:, None] * (rng.standard_normal(points.shape) @ root.T)
             prior_there = log_prior(proposal)
             slack = prior_there - prior - beta * likelihood + rng.standard_exponential(draws)
-            # the kernel is at most one: what the prior alone rejects need not be simulated
+            # what the prior alone rejects need not be simulated, as the kernel is at most one
             index = np.flatnonzero(slack > 0)
             there = log_kernel(proposal[index])
             accepted = slack[index] + beta * there > 0
@@ -269,7 +261,6 @@ def _next_temperature(likelihood: FloatArray, beta: float) -> float:
 
 
 def _start(model: "pm.Model", draws: int, rng: Generator) -> FloatArray:
-    """Particles from the prior, unconstrained, (particles, coordinates)."""
     import pymc as pm
 
     moved = [
@@ -282,10 +273,7 @@ def _start(model: "pm.Model", draws: int, rng: Generator) -> FloatArray:
 
 
 def _compiled(model: "pm.Model", seed: int) -> tuple[Any, Any, Any]:
-    """Log prior, log kernel and ``_PARAMETERS`` of particles (particles, coordinates).
-
-    PyTensor's Python linker is enough: each call handles a whole population in NumPy.
-    """
+    """Log prior, log kernel and ``_PARAMETERS`` of particles (particles, coordinates)."""
     import pytensor.tensor as pt
     from pymc.pytensorf import compile as compile_function
     from pymc.pytensorf import join_nonshared_inputs

@@ -8,11 +8,25 @@ times that of one score: what the classifiers share is part of ``psi``.
   .. math:: \log p(x \mid \psi) = \frac{x \log\psi + (n-x)\log(1-\psi) - s(x)}{1-\rho^2} + const,
             \quad s(x) = x \log\tfrac{x}{n} + (n-x)\log\left(1-\tfrac{x}{n}\right)
 
-  It is exact for ``rho = 0``, skewed near 0 and 1 as counts are, needs no cap on rho for weak
-  entries, and follows the paper's law of two binomials closely
-  (``tests/leaderboard/test_evidence.py``).
+  It is exact for ``rho = 0``, needs no cap on rho for weak entries, and follows the paper's law
+  of two binomials closely (``tests/leaderboard/test_evidence.py``).
 - The normal score of an AUC (``AucScores``) is normal: exact for ``rho = 0``.
 - A score with a standard error is normal.
+
+``SubmissionNoise`` is of the best of T submissions, chosen because of these very items. A score
+minus its board-conditional skill is, in standard errors, a standard normal after one submission.
+If the noises of the submissions share ``1 - lambda^2`` of their variance, that of the best is
+
+.. math:: W = \lambda M_T + \sqrt{1 - \lambda^2}\, Z, \quad M_T = \max_{t \le T} E_t
+
+with standard normal ``E_t`` and ``Z``, whose density is that of one submission times
+
+.. math:: \frac{g(w)}{\varphi(w)} = T \int \varphi(u)\,
+          \Phi(\lambda w + \sqrt{1 - \lambda^2}\, u)^{T - 1}\, du
+
+If they also differ in true skill, with the standard deviation tau in standard errors, and share
+``1 - kappa^2`` of their noise, ``lambda = kappa^2 / sqrt(kappa^2 + tau^2)``.
+``tests/maximum/test_submissions.py`` compares with simulation and with order statistics.
 """
 
 from abc import ABC, abstractmethod
@@ -46,8 +60,7 @@ class ScoreLaw(ABC):
     """Law of the scores on one test set; methods that are not abstract serve normal scores.
 
     ``values`` are scores times ``unit``; ``y`` is a grid of equally spaced coordinates of psi. The
-    ``dispersion`` is one number, or one for each value, (U, 1). The law is accurate around
-    ``best``, the best observed score; ``n_test`` is 0 if unknown.
+    ``dispersion`` is one number, or one for each value, (U, 1); ``n_test`` is 0 if unknown.
     """
 
     best: float
@@ -59,7 +72,6 @@ class ScoreLaw(ABC):
 
     @property
     def unit(self) -> float:
-        """Values per unit of score."""
         return 1.0
 
     @abstractmethod
@@ -94,7 +106,6 @@ class ScoreLaw(ABC):
         return scores
 
     def depth(self, scores: FloatArray) -> FloatArray:
-        """How many standard errors scores lie below the best one."""
         return (self.best - scores) / np.hypot(self.standard_error, np.sqrt(self.rounding))
 
     def fitted_to(self, values: FloatArray) -> "ScoreLaw":
@@ -108,7 +119,6 @@ class ScoreLaw(ABC):
         return np.asarray(logit(p)), errors / (p * (1 - p))
 
     def skill_at(self, y: FloatArray) -> FloatArray:
-        """Psi at grid coordinates."""
         return expit(y)
 
     def location_at(self, y: FloatArray) -> FloatArray:
@@ -123,10 +133,7 @@ class ScoreLaw(ABC):
     def residual(
         self, prepared: Any, values: FloatArray, y: FloatArray, dispersion: Dispersion
     ) -> FloatArray:
-        """Standardised residual of each value at the grid, (U, G).
-
-        The signed square root of twice the fall of the log probability from its highest.
-        """
+        """Signed square root of twice the fall of each log probability from its highest, (U, G)."""
         sign = np.sign(values[:, None] / self.unit - self.skill_at(y))
         fall = np.minimum(self.log_kernel(prepared, dispersion), 0.0)
         return sign * np.sqrt(-2 * fall)
@@ -144,7 +151,6 @@ class ScoreLaw(ABC):
         return psi - shift * self.errors_at(psi)
 
     def add_shift(self, skill: FloatArray, shift: FloatArray) -> FloatArray:
-        """Inverse of ``remove_shift``."""
         return skill + shift * self.errors_at(skill)
 
     def draw_psi(self, scores: FloatArray, variance: FloatArray, rng: Generator) -> FloatArray:
@@ -155,14 +161,10 @@ class ScoreLaw(ABC):
     def with_error(
         self, skill: FloatArray, normal: FloatArray, size: int | None, ratio: Any = 1.0
     ) -> FloatArray:
-        """Scores on a fresh test set, given skills and standard normal errors, broadcast.
-
-        ``ratio`` is that of standard errors over the law's.
-        """
+        """Scores on a fresh test set, given normal errors; ``ratio`` multiplies standard errors."""
         return self.normal_scores.estimate(normal * ratio, skill)
 
     def snapped(self, scores: FloatArray) -> FloatArray:
-        """Scores moved to attainable ones."""
         return scores
 
 
@@ -180,7 +182,6 @@ class AccuracyLaw(ScoreLaw):
 
     @property
     def rounding(self) -> float:
-        """Uniform over the counts that print alike."""
         return (self.alike**2 - 1) / 12 / self.n_test**2
 
     def stabilized(self, skill: ArrayLike) -> FloatArray:
@@ -247,8 +248,7 @@ class AccuracyLaw(ScoreLaw):
 class AucScoreLaw(ScoreLaw):
     """Values are areas under ROC curves.
 
-    ``width`` is the distance of scores that print differently, 0 in full precision; ``floors`` says
-    that scores are cut, not rounded, to it.
+    ``width`` is the distance of scores that print differently, 0 in full precision.
     """
 
     n_positive: int
@@ -258,7 +258,6 @@ class AucScoreLaw(ScoreLaw):
 
     @cached_property
     def normal_scores(self) -> AucScores:
-        """Normal scores on this test set, from tables of the law of one AUC."""
         positives, negatives = self.n_positive, max(2, self.n_test - self.n_positive)
         best = min(self.best, 1 - 0.5 / min(positives, negatives))
         error = float(auc_std(best, positives, negatives, self.spread_ratio))
@@ -273,7 +272,6 @@ class AucScoreLaw(ScoreLaw):
         return self.normal_scores.standard_error(psi)
 
     def inside(self, scores: FloatArray) -> FloatArray:
-        """Scores at most one standard error below 1."""
         return np.minimum(scores, self.normal_scores.largest)
 
     def depth(self, scores: FloatArray) -> FloatArray:
@@ -289,7 +287,6 @@ class AucScoreLaw(ScoreLaw):
     def log_kernel(
         self, prepared: tuple[FloatArray, FloatArray], dispersion: Dispersion
     ) -> FloatArray:
-        """Log probability of that interval."""
         low, high = (side / np.sqrt(dispersion) for side in prepared)
         flip = low > 0  # the smaller tail loses no digits
         low, high = np.where(flip, -high, low), np.where(flip, -low, high)
@@ -301,7 +298,6 @@ class AucScoreLaw(ScoreLaw):
     def residual(
         self, prepared: Any, values: FloatArray, y: FloatArray, dispersion: Dispersion
     ) -> FloatArray:
-        """Normal score in the middle of that interval."""
         low, high = prepared
         return (low + high) / (2 * np.sqrt(dispersion))
 
@@ -332,7 +328,6 @@ class NormalLaw(ScoreLaw):
 
     @property
     def rounding(self) -> float:
-        """Uniform over one step."""
         return self.step**2 / 12
 
     def normal_score(self, estimate: ArrayLike, skill: ArrayLike) -> FloatArray:
@@ -370,7 +365,6 @@ class NormalLaw(ScoreLaw):
         return -0.5 * ((values[:, None] - self.skill_at(y)) / self.error) ** 2
 
     def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
-        """Log normalisation of the normal density."""
         width = max(self.step, _NARROW * self.error)  # a probability, not a density
         log_mass = np.log(width) - 0.5 * np.log(2 * np.pi * dispersion * self.error**2)
         return np.broadcast_to(log_mass, values.shape)
@@ -399,8 +393,6 @@ def score_law(board: BestScore) -> ScoreLaw:
 def _written_step(scores: FloatArray) -> float:
     """One unit of the last decimal that the scores of a board have.
 
-    Examples
-    --------
     >>> _written_step(np.array([0.8, 0.81])), _written_step(np.array([31.0, 28.0]))
     (0.01, 1.0)
     """
@@ -409,10 +401,7 @@ def _written_step(scores: FloatArray) -> float:
 
 
 def entry_values(board: Leaderboard) -> FloatArray:
-    """Scores times the unit of the law, (m,); for counts the middle of those that print alike.
-
-    Counts out of an entry's own items become counts of the law's items with the same share.
-    """
+    """Scores times the unit of the law, (m,); for counts the middle of those that print alike."""
     if not isinstance(board, Leaderboard):
         raise InputError("only the maximum of this leaderboard is known; all scores are needed")
     if board.count_bounds is None:
@@ -423,7 +412,7 @@ def entry_values(board: Leaderboard) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class SubmissionNoise:
-    """Law of the noise of the best of T submissions, for several kinds of entries at once.
+    """Noise of the best of several submissions, for several kinds of entries.
 
     ``tables`` (2, L, places) are log density and log survival of each kind, relative to one
     submission. ``kind`` says which each row has, by default its own.
@@ -477,10 +466,7 @@ def noise_of(numbers: tuple[tuple[float, ...], ...], *lucks: float) -> Submissio
 
 
 def log_ratios(numbers: FloatArray, luck: float) -> FloatArray:
-    """Log ratios of density and survival to those of a normal, (2, L, places).
-
-    Both survival functions are sums over the same places, so that their errors cancel.
-    """
+    """Log ratios of density and survival to those of a normal, (2, L, places)."""
     u = np.linspace(-_REACH, _REACH, _NODES)
     weights = np.exp(-0.5 * u**2)
     below = log_ndtr(luck * _PLACES[:, None] + np.sqrt(1 - luck**2) * u)
@@ -494,7 +480,6 @@ def log_ratios(numbers: FloatArray, luck: float) -> FloatArray:
 
 
 def _sum_from(values: FloatArray) -> FloatArray:
-    """Integral from each place on, up to a factor, by the trapezoidal rule."""
     return np.cumsum(values[:, ::-1], axis=1)[:, ::-1] - values / 2
 
 

@@ -11,8 +11,8 @@ out the best entries instead. The estimate is ``max theta'``, which is theta0.
 
 As in the paper, a field is drawn from P(theta') with replacement, as many as entries pass Eq. 8;
 here its law is exact. The best entry is missing from 37 % of the fields: where it stands alone, no
-weight solves the equation, and there is no multiplicity to correct (the paper's cassava leaf
-disease). ``tests/maximum/test_shrinkage.py`` has the paper's Tables 2 and 4, and simulations.
+weight solves the equation, and there is no multiplicity to correct.
+``tests/maximum/test_shrinkage.py`` has the paper's Tables 2 and 4, and simulations.
 """
 
 from bisect import bisect_left
@@ -48,8 +48,6 @@ class FieldEstimate:
         Best skill of the shrunk field, or the highest score that remains of a cropped one.
     law : MaximumLaw or AucLaw
         Law of the best score of that field.
-    ci_prob : float
-        Probability of the intervals.
     scores : ndarray, shape (m,)
         The scores above chance.
     single : (float, float)
@@ -77,7 +75,6 @@ class FieldEstimate:
 
     @property
     def expected_maximum(self) -> float:
-        """Expected best score of the shrunk or cropped field."""
         return self.law.mean()
 
     @property
@@ -92,7 +89,6 @@ class FieldEstimate:
         return "" if corrected else "no multiplicity to correct"
 
     def n_above(self) -> int:
-        """Number of entries whose score exceeds the estimate."""
         return int(np.sum(self.scores > self.estimate))
 
 
@@ -148,8 +144,7 @@ def shrink_scores(
         Entries whose skill cannot have it (Eq. 8) are left out, as in the paper.
     criterion : {"expected", "upper"}
         Whether the expected best score equals the observed one, or the upper limit of its interval
-        does: ``P(best score >= observed) = (1 - ci_prob) / 2``. Scores come in steps: of the
-        weights with that limit the lowest is taken.
+        does: ``P(best score >= observed) = (1 - ci_prob) / 2``.
     ci_prob : float
         Probability of the interval.
 
@@ -196,8 +191,7 @@ def shrink_aucs(
 ) -> FieldEstimate:
     """Best AUC after shrinking all AUCs towards 1/2 until their best would be the observed one.
 
-    Scores are binormal. Classifiers are independent in the paper's Sec. 5.2; correlated ones are
-    its open end (Sec. 5.3.1).
+    Scores are binormal; classifiers are independent in the paper's Sec. 5.2.
 
     Parameters
     ----------
@@ -247,11 +241,9 @@ def crop_scores(
 ) -> FieldEstimate:
     """Best score that remains when the best entries are left out until the rest can explain them.
 
-    A field has as many skills as entries that can have the correlation, drawn with replacement from
-    those up to a threshold, theta0. The threshold is the highest score at which the expected best
-    score, or the upper limit of its interval, does not exceed the observed one.
-
-    Parameters, errors and notes are those of ``shrink_scores``; Appendix A of the paper.
+    The threshold, theta0, is the highest score at which the expected best score, or the upper limit
+    of its interval, does not exceed the observed one. Parameters, errors and notes are those of
+    ``shrink_scores``; Appendix A of the paper.
 
     Returns
     -------
@@ -282,7 +274,6 @@ def crop_scores(
 def _checked(
     scores: ArrayLike, chance: float, correlation: float, criterion: str, ci_prob: float
 ) -> FloatArray:
-    """Scores above chance."""
     CORRELATION.check(chance, "chance")
     CORRELATION.check(correlation, "correlation")
     check_choice("criterion", criterion, Criterion)
@@ -296,7 +287,6 @@ def _checked(
 
 
 def _best_alone(kept: FloatArray, n_test: int, ci_prob: float) -> tuple[int, dict[str, Any]]:
-    """Count of the best accuracy, rounded down, and its interval and error on its own."""
     best, n = float(kept.max()), checked_number(n_test, "n_test")
     single = binomial_interval(round(best * n), n, ci_prob)
     error = float(np.sqrt(best * (1 - best) / n))
@@ -304,10 +294,7 @@ def _best_alone(kept: FloatArray, n_test: int, ci_prob: float) -> tuple[int, dic
 
 
 def _excess(law: BestLaw, criterion: str, best: float, limit: tuple[float, float]) -> float:
-    """Zero for the field that solves the equation, and larger for better fields.
-
-    ``limit`` is a score, as the law takes it, and the probability of at most it.
-    """
+    """Zero for the field that solves the equation; ``limit`` is a score and its cdf."""
     return law.mean() - best if criterion == "expected" else limit[1] - float(law.cdf(limit[0]))
 
 
@@ -319,7 +306,6 @@ def _shrunk(
     chance: float,
     **alone: Any,
 ) -> FieldEstimate:
-    """Estimate at the weight at which the excess vanishes."""
     weight, best = 1.0, float(kept.max())
 
     def excess(weight: float) -> float:

@@ -29,9 +29,8 @@ def describe_maximum(
     ----------
     law : MaximumLaw or AucLaw
     facts : dict
-        As in ``bayes-sota maximum --json``: ``n_classifiers``, ``n_test``, ``correlation``,
-        ``skills`` (that of all classifiers, or the ends of a uniform distribution), and of AUCs
-        ``n_positive`` and ``spread_ratio``.
+        ``n_classifiers``, ``n_test``, ``correlation``, ``skills`` (that of all classifiers, or the
+        ends of a uniform distribution), and of AUCs ``n_positive`` and ``spread_ratio``.
     ci_prob : float
         Probability of the interval.
     notes : sequence of str
@@ -77,7 +76,6 @@ def describe_maximum(
 
 
 def _sentences(content: dict[str, Any], count: str) -> list[str]:
-    """The expected best score, its bias, and what was assumed."""
     auc, skills, digits = "n_positive" in content, content["skills"], decimals_for(content["sd"])
     names = ("expected_maximum", "bias", "theta_sota")
     best, bias, sota = (f"{content[name]:z.{digits}f}" for name in names)
