@@ -24,7 +24,6 @@ class Range:
     percent: bool = True  # may be meant where a number is above 1
 
     def __str__(self) -> str:
-        """Range in words, without ends that no real input reaches."""
         tiny = 0 < self.low < 1 / _HUGE
         form = "{:,}" if self.whole else "{:,.15g}"
         low, high = (form.format(x) for x in (0 if tiny else self.low, self.high))
@@ -41,7 +40,6 @@ class Range:
         return bool(above and (value < self.high if self.open_high else value <= self.high))
 
     def check(self, value: Any, name: str) -> Any:
-        """Return ``value`` if it lies in the range, else raise ``InputError``."""
         kinds = (int, np.integer) if self.whole else (int, float, np.integer, np.floating)
         if isinstance(value, bool) or not isinstance(value, kinds) or not self.holds(value):
             raise self.refusal(name, value, value)
@@ -87,7 +85,7 @@ class Points(float):
 
 
 def checked_width(value: Any, name: str, *, shares: bool) -> float:
-    """Check a half-width: below 1 for shares, else in the unit of the data."""
+    """Check a half-width."""
     NOT_NEGATIVE.check(value, name)
     if shares and value >= 1:
         problem = f"{{name}} must be a difference of shares below 1, got {value:g}"

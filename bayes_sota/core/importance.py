@@ -84,7 +84,7 @@ type _Mixture = tuple[FloatArray, FloatArray]  # centres and factors of Student 
 
 
 def _at_modes(log_posterior: LogDensities, start: FloatArray) -> _Mixture:
-    """Components at modes of the middle target, from starts far apart, and of the outer targets."""
+    """Components at modes of the middle target, and of the outer targets."""
     values = log_posterior(start)
     last = values.shape[1] - 1
     middle = last // 2
@@ -140,7 +140,6 @@ def _find_modes(
 def _of_targets(
     log_posterior: LogDensities, points: FloatArray, targets: NDArray[np.int64]
 ) -> FloatArray:
-    """Log densities (K, P) of points (K, P, d), each row of its target."""
     searches, count, dimension = points.shape
     values = log_posterior(points.reshape(-1, dimension)).reshape(searches, count, -1)
     return values[np.arange(searches), :, targets]
@@ -149,7 +148,6 @@ def _of_targets(
 def _differences(
     log_posterior: LogDensities, centre: FloatArray, value: FloatArray, targets: NDArray[np.int64]
 ) -> tuple[FloatArray, FloatArray]:
-    """Gradients (K, d) and Hessians (K, d, d) by central differences."""
     d = centre.shape[1]
     first, second = np.triu_indices(d, 1)
     unit = np.eye(d) * _STEP
@@ -193,7 +191,6 @@ def _components(t: FloatArray, log_weights: FloatArray) -> _Mixture:
 
 
 def _covering(dimension: int) -> int:
-    """Effective number of points that a covariance estimate needs."""
     return 4 * dimension + 4
 
 

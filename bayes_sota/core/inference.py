@@ -61,7 +61,7 @@ class Nodes:
         return self.rho.size // self.lucks
 
     def draw_rho(self, node: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Draws of rho from its prior within the cells of nodes (D,)."""
+        """Draws of rho within the cells of nodes (D,)."""
         level = (node // self.lucks + rng.random(node.size)) / self.cells
         return self.correlation.quantile(level)
 
@@ -76,7 +76,6 @@ class Nodes:
 
 
 def _middles(prior: CorrelationPrior, count: int) -> FloatArray:
-    """Medians of equally likely cells of a prior, or the known value."""
     cells = 1 if prior.is_fixed else count
     return prior.quantile((np.arange(cells) + 0.5) / cells)
 
@@ -121,7 +120,6 @@ class Fit(ABC):
 
     @cached_property
     def log_evidence_of_all(self) -> float:
-        """Log probability of the data under the priors."""
         return float(logsumexp(self.log_evidence) - log(self.log_evidence.size))
 
     @cached_property
@@ -158,7 +156,6 @@ class Fit(ABC):
 
     @property
     def doubts(self) -> list[str]:
-        """Reason not to trust the importance sample, if any."""
         size = f"{self.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
         reason = f"importance sample of the hyperparameters has an effective size of {size}"
         return [reason] * (self.effective_size < _LEAST_EFFECTIVE)
@@ -226,7 +223,6 @@ class Parameters:
 
     @classmethod
     def from_prior(cls, fit: Fit, node: IntArray, rng: np.random.Generator) -> "Parameters":
-        """Equally likely families, with coordinates N(0, 1)."""
         family = rng.integers(len(fit.families), size=node.size)
         return cls(family, node, rng.standard_normal((node.size, most_coordinates(fit))))
 
@@ -234,7 +230,7 @@ class Parameters:
         return Parameters(self.family[index], self.node[index], self.coordinates[index])
 
     def cells(self, fit: Fit, block: int = _BLOCK) -> Iterator[tuple[int, int, IntArray]]:
-        """Yield node, family and up to ``block`` indices of their draws, equal ones adjacent."""
+        """Yield node, family and indices of their draws, equal ones adjacent."""
         order = np.lexsort((self.coordinates[:, 0], self.family, self.node))
         cell = self.node[order] * len(fit.families) + self.family[order]
         for draws in np.split(order, np.flatnonzero(np.diff(cell)) + 1):
@@ -253,7 +249,6 @@ class Parameters:
         return np.arange(self.coordinates.shape[1]) < dimensions[self.family][:, None]
 
     def completed(self, fit: Fit, rng: np.random.Generator) -> "Parameters":
-        """The same, with unused coordinates drawn from their prior."""
         others = rng.standard_normal(self.coordinates.shape)
         return replace(self, coordinates=np.where(self.used(fit), self.coordinates, others))
 
@@ -265,7 +260,6 @@ class Parameters:
 
     @cached_property
     def point(self) -> IntArray:
-        """Index of the weighted point behind each draw, (D,)."""
         points = np.column_stack([self.family, self.coordinates])
         return np.unique(points, axis=0, return_inverse=True)[1].reshape(-1)
 

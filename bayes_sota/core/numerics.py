@@ -17,7 +17,7 @@ _MOST_TIMES = 1e4  # as many items as there are, beyond which nothing is promise
 
 
 def stratified(weights: FloatArray, total: int, rng: np.random.Generator) -> Any:
-    """Number of draws of each index by systematic resampling, with one uniform number."""
+    """Number of draws of each index by systematic resampling."""
     edges = np.cumsum(weights)
     edges = np.floor(edges / edges[-1] * total + rng.random()).astype(int)
     edges[-1] = total
@@ -96,8 +96,7 @@ def cluster_mcse(values: NDArray[Any], cluster: NDArray[Any], stratum: NDArray[A
 
     over the points s, which are clusters of draws (Cochran, Sampling Techniques, 1977, Sec. 3.12).
     Deviations are from the mean of the stratum r, whose share of the draws is fixed; with fewer
-    than ten draws per stratum, from the overall mean, which is conservative. ``cluster`` and
-    ``stratum`` (D,) number the point behind each draw and its stratum.
+    than ten draws per stratum, from the overall mean, which is conservative.
     """
     names, place = np.unique(stratum, return_inverse=True)
     means = np.stack([values[stratum == name].mean(axis=0) for name in names])

@@ -65,7 +65,7 @@ class SkillDistribution(ABC):
 
         .. math:: E \max_j \Theta_j = \int_0^1 \theta\big(F^{-1}(v^{1/m})\big)\, dv
 
-        by a trapezoidal rule in the log odds of v; the error is below 1e-9 for spreads of up to 2.
+        by a trapezoidal rule; the error is below 1e-9 for spreads of up to 2.
         """
         # analytic in a strip of half-width pi, so that the error falls like exp(-2 pi^2 / step)
         step, reach = 0.6, 36
@@ -81,7 +81,6 @@ class SkillDistribution(ABC):
         return type(self)(*(value[..., None] for value in vars(self).values()))
 
     def take(self, index: ArrayLike) -> Self:
-        """The distributions at ``index`` of one-dimensional parameters."""
         return type(self)(*(value[np.asarray(index)] for value in vars(self).values()))
 
 

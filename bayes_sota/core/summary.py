@@ -44,7 +44,7 @@ def estimand_summary(
 
 
 def mcse_of(tree: "xr.DataTree") -> ErrorOfMean:
-    """Function for the mcse of a mean of draws of a result."""
+    """Function for the mcse of a mean of draws."""
     if not int(tree.attrs.get("draws_are_independent", 0)):
         import arviz as az
 
@@ -81,7 +81,7 @@ def summarize_draws(
 
 
 def summarize_difference(draws: FloatArray, ci_prob: float = 0.95) -> dict[str, Any]:
-    """Mean, sd and interval of a difference, and ``p_better``, the share of positive draws."""
+    """Mean, sd, interval and ``p_better``, the share of positive draws."""
     found = summarize_draws(draws, ci_prob)
     kept = {key: found[key] for key in ("mean", "sd", "interval")}
     return kept | {"p_better": float(np.mean(draws > 0))}
@@ -99,8 +99,8 @@ def summarize(
     ci_prob : float
         Probability of the equal-tailed interval.
     var_names : list of str, optional
-        Default: ``ESTIMANDS`` and ``CHANCES`` of ``bayes_sota.core.schema`` that the result has,
-        and ``p_best`` of players.
+        Default: ``ESTIMANDS`` and ``CHANCES`` of ``bayes_sota.core.schema``, and ``p_best`` of
+        players.
 
     Returns
     -------
@@ -192,8 +192,7 @@ def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
     -------
     dict
         ``ok``, ``reasons``, and for dependent draws the largest ``r_hat`` and the smallest
-        ``ess_bulk`` of theta_sota (of a claim the difference, of a tournament the skills) and of
-        all sampled variables.
+        ``ess_bulk`` of theta_sota (difference, epp) and of all sampled variables.
     """
     drawn = dataset_of(tree, "posterior")
     reasons = [r for r in str(tree.attrs.get("diagnostics_reasons", "")).split("; ") if r]
@@ -229,7 +228,7 @@ def probability_above(tree: "xr.DataTree", threshold: float, board: int = 0) -> 
     tree : DataTree
         A result with draws of theta_sota.
     threshold : float
-        The skill t, in the units of theta_sota; accuracies and AUCs are shares.
+        The skill t; accuracies and AUCs are shares.
     board : int
         Index of the board, if there are several.
 
@@ -309,7 +308,7 @@ def group_of(tree: "xr.DataTree", name: str) -> "xr.DataTree":
 
 
 def numbers_report(rows: Sequence[tuple[str, Any, str]], **described: Any) -> Report:
-    """Report of a few numbers: rows of name, value and text; ``described`` as in ``Report``."""
+    """Report of a few numbers: rows of name, value and text."""
     cells = [{"quantity": name, "value": value} for name, value, _ in rows]
     table = Table(["quantity", "value"], [[name, text] for name, _, text in rows])
     paragraph = [*described["sentences"], *as_sentences(described["content"]["notes"])]

@@ -38,7 +38,6 @@ class Table:
 
     @property
     def numeric(self) -> list[bool]:
-        """Whether each column contains only numbers."""
         columns = list(zip(*self.rows, strict=True)) or [() for _ in self.header]
         cells = [[cell.strip("<> %").replace(",", "") for cell in column] for column in columns]
         return [all(map(_NUMBER.fullmatch, column)) for column in cells]
@@ -60,19 +59,15 @@ class Report:
     ----------
     content : dict
         Everything as plain Python objects, with the keys of ``--json``.
-    make_frame : callable
-        Makes ``frame``, the numbers of the CSV file, on first use.
+    frame : DataFrame
+        Numbers of the CSV file, which ``make_frame`` makes on first use.
     tables : sequence of Table
-    sentences, legend : sequence of str
-        The answer before the tables, and explanations below them.
-    footer : sequence of str
-        Basis of the numbers.
+    sentences, legend, footer : sequence of str
+        The answer before the tables, explanations below them, and the basis of the numbers.
     reasons : sequence of str
         Why the result cannot be trusted; empty if it can.
-    paragraph : sequence of str
-        Sentences for a paper; default ``sentences``.
-    basis : sequence of str
-        Method, software and sources.
+    paragraph, basis : sequence of str
+        Sentences for a paper, by default ``sentences``; method, software and sources.
     measured : str
         Key of ``page/words.toml``: accuracy of such results on real data.
     in_words : bool
@@ -103,12 +98,11 @@ class Report:
 
     @property
     def notes(self) -> list[str]:
-        """How the data were read, and other notes."""
         return [*self.content.get("reading", ()), *self.content.get("notes", ())]
 
     @property
     def text(self) -> str:
-        """Paragraph for a paper, on one line that cannot control a terminal."""
+        """Paragraph for a paper, on one line."""
         sentences = self.paragraph or self.sentences
         return plain_text(" ".join([*self._doubts, *sentences, f"({'; '.join(self.basis)})"]))
 
@@ -147,7 +141,6 @@ class Report:
         return "\n".join(lines)
 
     def to_json(self) -> str:
-        """One JSON object: ``to_dict`` after the schema version."""
         document = {"schema_version": SCHEMA_VERSION} | self.to_dict()
         return json.dumps(_jsonable(document), indent=2) + "\n"
 

@@ -70,7 +70,7 @@ def latex_text(text: str) -> str:
 
 
 def plain_text(text: object, longest: int | None = None) -> str:
-    r"""Text on one line with visible control characters, cut to ``longest`` characters.
+    r"""Text on one line with visible control characters.
 
     >>> print(plain_text("two\nlines"), plain_text("a" * 9, 4))
     two\nlines aaa…
@@ -98,7 +98,7 @@ def _visible(c: str) -> str:
 
 
 def nearest(name: object, known: Iterable[str], most: int = 3) -> str:
-    """End of a message that suggests the most similar known names, or nothing."""
+    """End of a message that suggests similar names, or nothing."""
     from difflib import get_close_matches
 
     folded = {one.casefold(): one for one in known}
@@ -168,7 +168,7 @@ def in_prose(p: float, limit: float = np.inf) -> str:
 
 
 def p_value(p: float) -> str:
-    """A p-value in a sentence: "p = 0.031" or "p < 0.0001"."""
+    """A p-value in a sentence."""
     printed = chance(p)
     return f"p {printed}" if printed[0] in "<>" else f"p = {printed}"
 
@@ -226,13 +226,12 @@ def estimate(summary: Mapping[str, Any], ci_prob: float) -> str:
 
 
 def steady_decimals(sd: float, mcse: float) -> int:
-    """Decimals to compare rows: a unit of the last is at least four Monte Carlo standard errors."""
+    """Decimals to compare rows: a unit of the last is at least four Monte Carlo errors."""
     digits = decimals_for(sd)
     return digits if mcse <= 0 else min(digits, int(np.clip(-np.log10(4 * mcse), 1, 8)))
 
 
 def _decimals_of_error(mcse: float) -> int:
-    """Decimals, 1 to 8, up to the first digit of two Monte Carlo standard errors."""
     if not np.isfinite(mcse) or mcse <= 0:
         return 8
     return int(np.clip(-np.floor(np.log10(2 * mcse)), 1, 8))
@@ -304,7 +303,7 @@ def codes_of(names: Sequence[str]) -> tuple[list[str], IntArray]:
 
 
 def digest_of(*parts: object) -> str:
-    """First 16 digits of the SHA-256 of arrays (shape and bytes) and reprs of other objects."""
+    """First 16 digits of the SHA-256 of arrays and of reprs of other objects."""
     digest = hashlib.sha256()
     for part in parts:
         if isinstance(part, np.ndarray):
