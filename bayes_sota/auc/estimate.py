@@ -1,8 +1,8 @@
 r"""One AUC estimate: its moments, its exact law, and the scale on which estimates are normal.
 
-Scores are binormal: negatives N(0, 1), positives N(mu, s^2) with ``s`` the spread ratio. Given the
-scores ``u_1, ..., u_a`` of the rarer class, on the scale on which the other class is standard
-normal, the estimate is a mean over the b items of that class,
+Scores are binormal (``auc.laws``), with the spread ratio ``s``. Given the scores ``u_1, ..., u_a``
+of the rarer class, on the scale on which the other class is standard normal, the estimate is a mean
+over the b items of that class,
 
 .. math:: \hat A = \frac1b \sum_j G(w_j), \quad G(w) = \frac1a \sum_i 1\{u_i > w\}, \quad
           E(\hat A \mid u) = \frac1a \sum_i \Phi(u_i)
@@ -77,8 +77,8 @@ def auc_estimate_correlation(
 ) -> Any:
     r"""Correlation of AUC estimates with the part that they share, from that of the scores.
 
-    Where the scores of every item correlate by ``r`` with a reference score (the paper's
-    Sec. 5.3.1), the estimates of two classifiers correlate by less than ``r ** 2``:
+    Where the scores of every item correlate by ``r`` with a reference score (Sec. 5.3.1 of
+    Møllersen & Holsbø), the estimates of two classifiers correlate by less than ``r ** 2``:
 
     .. math:: \rho = \sqrt{\mathrm{Cov}(r^2) / \mathrm{Var}}
 
@@ -133,7 +133,7 @@ def _both_below(probability: Any, r: float) -> Any:
 def estimate_cdf(levels: FloatArray, auc: float, a: int, b: int, ratio: float) -> FloatArray:
     """Cdf of one estimate at increasing levels, (L,); ``a`` positives, ``b`` negatives."""
     few, many = min(a, b), max(a, b)
-    # of the rarer class's scores where the other class is standard normal
+    # of the rarer class, where the other is standard normal
     centre, spread = float(ndtri(auc)) * np.sqrt(1 + ratio**2), ratio
     if a > b:
         centre, spread = centre / ratio, 1 / ratio
@@ -254,7 +254,7 @@ class AucScores:
         return expit(np.interp(np.asarray(t, np.float64), self.stable, _LOG_ODDS))
 
     def normal_score(self, estimate: ArrayLike, auc: ArrayLike) -> FloatArray:
-        """g, broadcast; infinite at estimates of 1 and more, or 0 and less."""
+        """g, broadcast; infinite at estimates of 0 and 1."""
         x, base = np.asarray(estimate, np.float64), self.stabilized(auc)
         offset = self.stabilized(x) - base
         g = offset + self._corrected(base, offset)

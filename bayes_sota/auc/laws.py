@@ -111,9 +111,11 @@ class AucLaw(BestLaw):
         return np.interp(np.asarray(x, np.float64), self.levels, self.below, left=0.0, right=1.0)
 
     def mean(self) -> float:
+        """Expected best estimate."""
         return float(self.levels[-1] - np.trapezoid(self.below, self.levels))
 
     def std(self) -> float:
+        """Standard deviation of the best estimate."""
         away = self.levels - self.mean()
         cells = (away[1] - away[0]) ** 2 / 6  # Euler and Maclaurin: the integrand ends with slope 1
         variance = away[-1] ** 2 - 2 * np.trapezoid(away * self.below, away) + cells

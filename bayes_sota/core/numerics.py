@@ -110,7 +110,7 @@ def cluster_mcse(values: NDArray[Any], cluster: NDArray[Any], stratum: NDArray[A
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """One BLAS thread inside: several wait for each other (``tests/core/test_blas_threads.py``)."""
+    """One BLAS thread inside; several would wait for each other."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(limits=1, user_api="blas"):

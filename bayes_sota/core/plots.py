@@ -141,10 +141,6 @@ def plot_forest(
     ``score`` (a black mark, whose meaning is the argument) and ``weak`` (grey and hollow). Artists
     of the panel ``variable`` have these names, those of weak rows end in ``_weak``. ``holds`` are
     other numbers within the axis; ``beside`` are panels to the right.
-
-    >>> rows = [{"name": "a", "mean": 0.9, "interval": [0.88, 0.91]}]
-    >>> plot_forest(rows, "accuracy", backend="none").collection.viz["mean"]["skill"].item()["x"]
-    array([0.9])
     """
     drawn = ("outer", "interval", "mean", "score")
     ends = np.concatenate([holds, *(np.ravel(row[k]) for row in rows for k in drawn if k in row)])
@@ -294,10 +290,10 @@ def indistinct_sets(apart: BoolArray) -> list[frozenset[int]]:
 
 
 def density_of(draws: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Kernel density of draws with one mode: places, and heights (0 if all draws are equal)."""
+    """Kernel density of draws: places, and heights (0 if all draws are equal)."""
     if np.ptp(draws) <= 1e-9 * np.abs(draws).max():
         return np.ravel(draws)[:1], np.zeros(1)
-    # ArviZ's default bandwidth shows ripples of draws
+    # ArviZ's default bandwidth shows ripples
     curve = xr.DataArray(np.ravel(draws), dims="x").azstats.kde(dim="x", bw="scott", grid_len=200)
     return curve.sel(plot_axis="x").values, curve.sel(plot_axis="y").values
 

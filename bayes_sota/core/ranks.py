@@ -55,8 +55,8 @@ def confidence_rank_sets(
 ) -> IntArray:
     """Simultaneous confidence sets of ranks: smallest and largest of each entry, (m, 2).
 
-    ``scores`` (m,) are better if larger. ``errors`` (m, m) are standard errors of differences, 0
-    for pairs that are never distinguished; ``deviations`` (B, m) simulated errors of all scores.
+    ``errors`` (m, m) are standard errors of differences, 0 for pairs that are never distinguished;
+    ``deviations`` (B, m) simulated errors of all scores.
 
     >>> scores, noise = np.array([3.0, 0.1, 0.0]), np.random.default_rng(0).normal(size=(999, 3))
     >>> confidence_rank_sets(scores, np.full((3, 3), 2**0.5) - 2**0.5 * np.eye(3), 0.7 * noise, 0.9)
@@ -105,5 +105,5 @@ def tiers(sets: IntArray) -> IntArray:
 
 
 def separated_neighbours(sets: IntArray) -> int:
-    """Number of neighbours whose sets of ranks, (m, 2) in order, have no rank in common."""
+    """Number of neighbours whose sets of ranks, (m, 2), have no rank in common."""
     return int(np.count_nonzero(sets[:-1, 1] < sets[1:, 0]))

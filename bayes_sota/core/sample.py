@@ -80,7 +80,7 @@ def read_result(path: str | os.PathLike[str]) -> "xr.DataTree":
 
 
 def resolve_seed(random_seed: Seed) -> tuple[np.random.Generator, str]:
-    """Generator and the text of its seed; without a seed one is drawn, to be reported."""
+    """Generator and the text of its seed; without a seed one is drawn."""
     if isinstance(random_seed, np.random.Generator | np.random.SeedSequence):
         return generator_of(random_seed), "generator"
     if random_seed is None:
@@ -144,7 +144,7 @@ def result_tree(groups: "Mapping[str, xr.Dataset]", attributes: Mapping[str, Any
 
 
 def with_attributes(tree: "xr.DataTree", attributes: Mapping[str, Any]) -> "xr.DataTree":
-    """The same tree, with attributes on it and on its posterior."""
+    """Set attributes of a tree and of its posterior."""
     for place in (tree, tree["posterior"]):
         place.attrs.update(attributes)
     return tree
@@ -218,7 +218,7 @@ def sample_completed(
     sampler: SamplerSettings,
     **settings: Any,
 ) -> "xr.DataTree":
-    """Result that ``complete`` makes of draws by ``run_nuts``; settings default to ``sampler``."""
+    """Result that ``complete`` makes of draws by ``run_nuts``."""
     arguments = asdict(sampler) | {key: v for key, v in settings.items() if v is not None}
     if arguments["draws"] < 10 or arguments["chains"] < 2:
         raise InputError("diagnostics need at least 10 draws and 2 chains")

@@ -76,8 +76,6 @@ def plain_text(text: object, longest: int | None = None) -> str:
     two\nlines aaa…
     """
     whole = str(text)
-    if longest is not None:
-        whole = whole[: longest + 1]
     line = whole if whole.isprintable() else "".join(map(_visible, whole))
     return line if longest is None or len(line) <= longest else line[: longest - 1] + "…"
 

@@ -74,7 +74,7 @@ def correlation_of_similarity(similarity: float, skill: float) -> float:
 
     Examples
     --------
-    ImageNet models of accuracy .756 with a similarity of .85:
+    ImageNet models of accuracy 0.756 with a similarity of 0.85:
 
     >>> round(correlation_of_similarity(0.85, 0.756), 2)
     0.77
@@ -204,8 +204,7 @@ def survival(
 ) -> tuple[int, FloatArray]:
     """First count of the window, and ``P(X > x | S0 = counts[k], skills[i])``, (E, K, N).
 
-    The x are ``edges`` (E,), by default every count that carries mass. With ``weights`` (N,) the
-    sum over skills, (E, K).
+    The x are ``edges`` (E,), by default all counts. With ``weights`` (N,) the sum over skills.
     """
     a, b, mean, variance = success_law(skills, counts, n_test, correlation, reference_skill)
     low, high = count_window(mean, variance, n_test)
@@ -215,14 +214,14 @@ def survival(
     alive = 2 * variance.min() * np.sin(t / 2) ** 2 <= _EXPONENT[edges is not None]
     t = t[: int(np.flatnonzero(alive)[-1]) + 1]
     log_a, log_b = (log_characteristic_function(p, t) for p in (a, b))
-    # inverse transform summed over the counts above each edge, a geometric sum
+    # inverse transform over the counts above each edge, a geometric sum
     x = np.arange(low, high + 1) if edges is None else edges
     places = np.clip(x - low, -1, size - 1)
     sums = (np.exp(-1j * t[1:, None] * (places + 1)) - 1) / (1 - np.exp(-1j * t[1:, None]))
     kernel = np.vstack([size - 1 - places, 2 * sums]) / size
     parts = np.stack([kernel.real, -kernel.imag], axis=1).reshape(-1, places.size)
     above = np.empty((places.size, counts.size, a.size if weights is None else 1))
-    # exponent of the characteristic function of the count minus ``low``, linear in S0
+    # log characteristic function of the count minus ``low``, linear in S0
     stride = float(counts[1] - counts[0]) if counts.size > 1 else 0.0
     start = counts[0] * log_a + (n_test - counts[0]) * log_b + 1j * t * (mean[0] - low)[:, None]
     slope = stride * (log_a - log_b + 1j * t * (a - b)[:, None])

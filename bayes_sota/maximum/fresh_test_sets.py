@@ -28,7 +28,7 @@ Parts = tuple[Any, ...]  # arrays, one entry per classifier
 _LEAST_CHANCE = 1e-14  # of taking the lead, below which a walk ends
 _MOST_STEPS = 1_000  # of a walk
 _LEAST_OWN = 1e-6  # share of a score's error that it does not share
-_PLACES = 16  # of the luck, equally spaced in its arc sine, where its laws are tabulated
+_PLACES = 16  # of the luck, equally spaced in its arc sine
 _LARGEST_SKILL = float(np.nextafter(1.0, 0.0))
 
 
@@ -102,8 +102,8 @@ def best_of_fields(
 class NormalTestSet:
     """Test sets on which normal scores share one factor.
 
-    ``scores`` is a NormalLaw or AucScores; ``shift`` (D,) is z, ``correlation`` (D,) rho and
-    ``kind`` (D,) the kind of ``noise``; ``step`` is the smallest difference of two scores.
+    ``shift`` (D,) is z, ``correlation`` (D,) rho and ``kind`` (D,) the kind of ``noise``; ``step``
+    is the smallest difference of two scores.
     """
 
     scores: Any
@@ -137,7 +137,6 @@ class NormalTestSet:
     def challenge(
         self, rng: Generator, parts: Parts, bound: FloatArray, _: Any, target: FloatArray
     ) -> tuple[IntArray, FloatArray]:
-        """Accept by the ratio of the chances, then draw from the tail above the target."""
         leads = np.flatnonzero(rng.random(bound.size) * bound < self.bound(parts, target)[0])
         few, target = tuple(part[leads] for part in parts), target[leads]
         noise = self.noise.draw_above(self.noise_at(few, target), few[-1], rng)
@@ -183,7 +182,7 @@ class CountedTestSet:
     def challenge(
         self, rng: Generator, parts: Parts, bound: FloatArray, tilt: FloatArray, target: FloatArray
     ) -> tuple[IntArray, FloatArray]:
-        """Accept by the ratio of the bounds, then by ``exp(-s (x - target))`` when tilted."""
+        """Accept by the ratio of the bounds, then by ``exp(-s (x - target))``."""
         tilt = np.where(bound < 1.0, tilt, 0.0)  # a bound of one is plain simulation
         kept = np.flatnonzero(rng.random(tilt.size) < self._chernoff(parts, target, tilt) / bound)
         tilt = tilt[kept]
@@ -205,8 +204,7 @@ class CountedTestSet:
 class ChosenTestSet(NormalTestSet):
     """Accuracies of the best of several submissions; ``scores`` and shift are those of one.
 
-    A count is the quantile, at the level of its noise, of one submission's sum of two binomials, by
-    the first terms of the Cornish-Fisher expansion.
+    A count is the quantile, at the level of its noise, of one submission's count (Cornish-Fisher).
     """
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
@@ -259,7 +257,7 @@ def fresh_test_set(
 
 
 def default_reference_skill(board: BestScore, skill: float | None = None) -> float:
-    """theta0 as given, checked, or the observed maximum, half an item away from 0 and 1."""
+    """theta0 as given, or the observed maximum, half an item away from 0 and 1."""
     if skill is not None:
         return float(SKILL.check(skill, "reference_skill"))
     half = 0.5 / (board.n_test or 10**6)

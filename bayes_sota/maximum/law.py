@@ -37,7 +37,7 @@ _REACH, _SMOOTH = 36.0, 4.0  # log odds: all of the mass, and a panel in which i
 
 @dataclass(frozen=True)
 class Items:
-    """Test items; the reference classifier got ``reference_count`` of them right, if known."""
+    """Test items, and the reference classifier's skill and count, if known."""
 
     n_test: int
     correlation: float
@@ -50,12 +50,11 @@ class Items:
 
     @property
     def own(self) -> float:
-        """Share of a standard error that is a score's own."""
         return float(np.sqrt(max(1 - self.correlation**2, 1e-4)))
 
     @property
     def kinks(self) -> FloatArray:
-        """Skills beyond which the correlation is cut; no smooth rule may cross them."""
+        """Skills beyond which the correlation is cut."""
         if self.correlation == 0 or not 0 < self.reference_skill < 1:
             return np.empty(0)
         return np.array(dependence.feasible_skills(self.correlation, self.reference_skill))
@@ -118,12 +117,11 @@ class Field:
         return [slice(i, j) for i, j in pairwise(edges)]
 
     def _window(self, counts: IntArray) -> tuple[int, int]:
-        # over all skills: where a variance vanishes, mean + reach is not monotone in the skill
+        # over all skills, as mean + reach is not monotone where a variance vanishes
         law = dependence.success_law(self.skills, counts, *self.items.dependence)
         return dependence.count_window(*law[2:], self.items.n_test)
 
     def _cdf_given(self, counts: IntArray) -> tuple[int, FloatArray]:
-        """Cdf of the best count given each of these S0: first count, and (X, K)."""
         low, high = self._window(counts)
         total = np.zeros((high - low + 1, counts.size))
         for group in self._groups():
@@ -134,7 +132,6 @@ class Field:
             whole[: first - low] = weights.sum()
             whole[first - low : first - low + len(above)] = above
             if self.n_drawn is None:
-                # relative to a small cdf this cancels; what is left is a small cdf all the same
                 whole = self.weights[group] * np.log1p(-np.minimum(whole, _NEARLY_ONE))
             total += whole
         if self.n_drawn is not None:
@@ -170,7 +167,7 @@ def quadrature(
 
 
 def drawn_field(items: Items, distribution: SkillDistribution, n_drawn: int) -> Field:
-    """Nodes for skills drawn from a distribution, without those that never reach the best score."""
+    """Nodes for skills drawn from a distribution."""
     skills, weights = quadrature(
         distribution, lambda skill: items.stabilized(skill) / items.own, items.kinks
     )
@@ -234,8 +231,7 @@ class MaximumLaw(BestLaw):
 
         Examples
         --------
-        Fig. 3 of Møllersen & Holsbø, printed as 0.10: a classifier whose skill is the upper 97.5 %
-        limit of a score of skill 0.9 reaches the expected best of 1,000 such scores.
+        Fig. 3 of Møllersen & Holsbø, printed as 0.10:
 
         >>> best = maximum_law(n_test=3000, n_classifiers=1000, skill=0.9).mean()
         >>> newcomer = maximum_law(n_test=3000, n_classifiers=1, skill=2732 / 3000)
@@ -252,6 +248,7 @@ class MaximumLaw(BestLaw):
 
     @property
     def support(self) -> NDArray[np.int64]:
+        """Success counts that carry the mass."""
         return np.arange(self.start, self.start + self.values.size)
 
     def mean(self) -> float:
@@ -259,6 +256,7 @@ class MaximumLaw(BestLaw):
         return float(self.start + np.sum(1 - self.values)) / self.n_test
 
     def std(self) -> float:
+        """Standard deviation of the best score."""
         centred = self.support - self.mean() * self.n_test
         return float(np.sqrt(np.sum(centred**2 * np.diff(self.values, prepend=0)))) / self.n_test
 
@@ -293,16 +291,15 @@ def maximum_law(
         rho, the correlation of each classifier with the reference classifier; two classifiers then
         correlate by ``rho ** 2``.
     reference_skill : float, optional
-        Skill theta0 of the reference classifier. Default: that of the best classifier; for random
-        skills its expectation.
+        theta0. Default: that of the best classifier; for random skills its expectation.
     cap_correlation : bool
         Use the largest feasible correlation where ``correlation`` is infeasible. Distributions
         on all of (0, 1) need it for any positive correlation.
     reference_count : int, optional
-        Number of items that the reference classifier got right: the law given S0 (the paper's fixed
-        y0, Sec. 4.2). Default: S0 is binomial.
+        Number of items that the reference classifier got right (the paper's fixed y0, Sec. 4.2).
+        Default: S0 is binomial.
     resampled : bool
-        Draw ``n_classifiers`` skills with replacement from the array ``skill``, as shrinking does.
+        Draw ``n_classifiers`` skills with replacement from the array ``skill``.
 
     Returns
     -------

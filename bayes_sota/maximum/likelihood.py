@@ -144,8 +144,8 @@ def score_bounds(board: BestScore) -> tuple[float, float]:
 def inverse_law(distribution: SkillDistribution, tail: FloatArray, factor: FloatArray) -> Any:
     """Inverse upper tails of D laws of one skill proportional to ``factor(theta) dP(theta)``.
 
-    ``tail`` (D, N) is P(theta) above each node, ``factor`` (D, N) its value there, between two
-    nodes linear in the tail. ``inverse(rows, upper)`` gives the skills of draws ``rows``.
+    ``tail`` (D, N) is P(theta) above each node, ``factor`` (D, N) its value there.
+    ``inverse(rows, upper)`` gives the skills of draws ``rows``.
     """
     draws = len(tail)
     ends, above = np.zeros((2, draws, tail.shape[1] + 2))
@@ -270,7 +270,6 @@ class BoardLikelihood:
 def _power_difference(
     upper: FloatArray, lower: FloatArray, m: FloatArray, peak: FloatArray | float = 0.0
 ) -> FloatArray:
-    """``exp(m upper - peak) - exp(m lower - peak)`` for log probabilities ``upper >= lower``."""
     return -np.expm1(m * np.minimum(lower - upper, 0.0)) * np.exp(m * upper - peak)
 
 

@@ -91,12 +91,11 @@ def plot_maximum_law(
     """Densities of one classifier's score and of the best score, on the same test items.
 
     The distance between the vertical lines, ``theta_sota`` and the expected maximum, is the bias of
-    the maximum as an estimate of ``theta_sota``. The bar is the equal-tailed interval.
+    the maximum. The bar is the equal-tailed interval.
 
     Parameters
     ----------
     law : MaximumLaw or AucLaw
-        From ``maximum_law``, or ``auc_maximum_law``.
     ci_prob : float
         Probability of the interval.
     **pc_kwargs
@@ -105,9 +104,8 @@ def plot_maximum_law(
     Returns
     -------
     PlotCollection
-        Artists in ``viz``: ``line_0`` and ``line_1`` (one classifier of skill ``theta_sota``, the
-        maximum), ``theta_sota``, ``expected_maximum`` and ``interval``, each with the variable
-        ``density``.
+        Artists in ``viz``: ``line_0`` and ``line_1`` (one classifier, the maximum),
+        ``theta_sota``, ``expected_maximum`` and ``interval``, each with the variable ``density``.
 
     Examples
     --------

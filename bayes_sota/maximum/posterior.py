@@ -28,7 +28,7 @@ Values = Mapping[str, FloatArray]
 _NEAR_RHOS = 33  # nodes for draws of rho by simulation
 _RHO_NODES = 10
 _POINTS = 1000
-_IMPOSSIBLE = -1e4  # log likelihood of what a table says is impossible
+_IMPOSSIBLE = -1e4  # log likelihood
 _LARGEST_SPREAD, _FURTHEST = 4.95, 30.0  # of skills in log odds
 
 

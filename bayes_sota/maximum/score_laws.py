@@ -8,18 +8,18 @@ times that of one score: what the classifiers share is part of ``psi``.
   .. math:: \log p(x \mid \psi) = \frac{x \log\psi + (n-x)\log(1-\psi) - s(x)}{1-\rho^2} + const,
             \quad s(x) = x \log\tfrac{x}{n} + (n-x)\log\left(1-\tfrac{x}{n}\right)
 
-  It is exact for ``rho = 0``, needs no cap on rho for weak entries, and follows the paper's law
-  of two binomials closely (``tests/leaderboard/test_evidence.py``).
+  It is exact for ``rho = 0``, and follows the paper's law of two binomials closely
+  (``tests/leaderboard/test_evidence.py``).
 - The normal score of an AUC (``AucScores``) is normal: exact for ``rho = 0``.
 - A score with a standard error is normal.
 
-``SubmissionNoise`` is of the best of T submissions, chosen because of these very items. A score
-minus its board-conditional skill is, in standard errors, a standard normal after one submission.
-If the noises of the submissions share ``1 - lambda^2`` of their variance, that of the best is
+A score minus ``psi`` is, in standard errors, a standard normal after one submission. Where it is
+the best of T submissions whose noises share ``1 - lambda^2`` of their variance, it is
 
 .. math:: W = \lambda M_T + \sqrt{1 - \lambda^2}\, Z, \quad M_T = \max_{t \le T} E_t
 
-with standard normal ``E_t`` and ``Z``, whose density is that of one submission times
+with standard normal ``E_t`` and ``Z`` (``SubmissionNoise``), whose density is that of one
+submission times
 
 .. math:: \frac{g(w)}{\varphi(w)} = T \int \varphi(u)\,
           \Phi(\lambda w + \sqrt{1 - \lambda^2}\, u)^{T - 1}\, du
@@ -93,7 +93,6 @@ class ScoreLaw(ABC):
         return 0.0
 
     def rounding_at(self, scores: FloatArray) -> FloatArray:
-        """``rounding`` over the sampling variance of these scores."""
         variance: FloatArray = self.errors_at(self.inside(scores)) ** 2
         return self.rounding / variance
 
@@ -133,7 +132,7 @@ class ScoreLaw(ABC):
     def residual(
         self, prepared: Any, values: FloatArray, y: FloatArray, dispersion: Dispersion
     ) -> FloatArray:
-        """Signed square root of twice the fall of each log probability from its highest, (U, G)."""
+        """Signed square root of twice the fall of log probability from its highest, (U, G)."""
         sign = np.sign(values[:, None] / self.unit - self.skill_at(y))
         fall = np.minimum(self.log_kernel(prepared, dispersion), 0.0)
         return sign * np.sqrt(-2 * fall)
@@ -194,18 +193,15 @@ class AccuracyLaw(ScoreLaw):
         return np.sqrt(psi * (1 - psi) / self.n_test)
 
     def inside(self, scores: FloatArray) -> FloatArray:
-        """Scores kept half an item away from 0 and 1."""
         return np.clip(scores, 0.5 / self.n_test, 1 - 0.5 / self.n_test)
 
     def prepared(self, values: FloatArray, y: FloatArray) -> FloatArray:
-        """Binomial log likelihood relative to that of the observed proportion."""
         wrong = np.maximum(self.n_test - values, 0.0)  # a perfect score may be above 1 by rounding
         log_right, log_wrong = -np.logaddexp(0, -y), -np.logaddexp(0, y)
         highest = xlogy(values, values / self.n_test) + xlogy(wrong, wrong / self.n_test)
         return values[:, None] * log_right + wrong[:, None] * log_wrong - highest[:, None]
 
     def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
-        """Log normalisation of the double binomial, times the counts that print alike."""
         error = self.errors_at(self.inside(values / self.n_test)) * self.n_test
         return np.log(self.alike) - 0.5 * np.log(2 * np.pi * dispersion * error**2)
 
@@ -263,7 +259,6 @@ class AucScoreLaw(ScoreLaw):
         error = float(auc_std(best, positives, negatives, self.spread_ratio))
         odds = float(logit(best)) + _ABOVE * min(error / (best * (1 - best)), 1.2)
         lowest = logit(max(best - _BELOW * error, 0.05))
-        # whole steps, so that similar boards share their tables
         ends = expit(np.array([np.floor(lowest / _STEP), np.ceil(odds / _STEP)]) * _STEP)
         highest = min(float(ends[1]), 1 - 1e-9)
         return auc_scores(positives, negatives, float(ends[0]), highest, self.spread_ratio)
@@ -278,7 +273,6 @@ class AucScoreLaw(ScoreLaw):
         return self.normal_scores.stabilized(self.best) - self.normal_scores.stabilized(scores)
 
     def prepared(self, values: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Normal scores at both ends of the interval that prints as each value."""
         width, psi = max(self.width, 2 * self.normal_scores.lattice), self.skill_at(y)
         low = values[:, None] if self.floors else values[:, None] - width / 2
         score = self.normal_scores.normal_score
@@ -346,7 +340,6 @@ class NormalLaw(ScoreLaw):
         return np.full(psi.shape, self.error)
 
     def fitted_to(self, values: FloatArray) -> "NormalLaw":
-        """The law standardised by the spread of these values."""
         spread = float(np.subtract(*np.quantile(values, [0.75, 0.25])))
         scale = 2 * max(spread, 2 * self.error)
         return replace(self, centre=float(np.median(values)), scale=scale)

@@ -33,7 +33,7 @@ from bayes_sota.maximum.dependence import feasible_skills
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
 
 Criterion = Literal["expected", "upper"]
-_NEGLIGIBLE = 0.02  # excess in standard errors of the winner below which nothing is corrected
+_NEGLIGIBLE = 0.02  # excess in standard errors below which nothing is corrected
 _LEAST_WEIGHT, _WEIGHT_ERROR = 1e-3, 1e-8
 _SHORT = 1e-5  # of the level, so that the limit is the observed score and not the one below
 
@@ -52,10 +52,9 @@ class FieldEstimate:
         The scores above chance.
     single : (float, float)
         Interval of the observed maximum were it the only classifier.
-    excess : float
-        Expected best score were the scores the skills, minus the observed one.
-    error : float
-        Standard error of the observed maximum.
+    excess, error : float
+        Expected best score were the scores the skills, minus the observed one; standard error of
+        the observed one.
     weight : float or None
         ``w`` of Eq. 9, of shrinking.
     """
@@ -89,6 +88,7 @@ class FieldEstimate:
         return "" if corrected else "no multiplicity to correct"
 
     def n_above(self) -> int:
+        """Number of scores above the estimate."""
         return int(np.sum(self.scores > self.estimate))
 
 
@@ -103,10 +103,7 @@ def binomial_interval(right: int, n_test: int, ci_prob: float = 0.95) -> tuple[f
 def field_law(
     skills: FloatArray, *, n_test: int, correlation: float, best: float | None = None
 ) -> MaximumLaw:
-    """Law of the best score of a field drawn with replacement from the skills that pass Eq. 8.
-
-    Skills above ``best``, which is theta0, are left out.
-    """
+    """Law of the best score of a field drawn with replacement from the skills that pass Eq. 8."""
     theta0 = float(skills.max()) if best is None else best
     if correlation > 0:
         skills = skills[skills >= feasible_skills(correlation, theta0)[0]]
@@ -129,7 +126,9 @@ def shrink_scores(
     criterion: Criterion = "expected",
     ci_prob: float = 0.95,
 ) -> FieldEstimate:
-    """Best skill after shrinking all scores until their best would be the observed one (Eq. 9).
+    """Best skill after shrinking all scores until their best would be the observed one.
+
+    Eq. 9 of Møllersen & Holsbø, arXiv 2303.07272.
 
     Parameters
     ----------
@@ -141,7 +140,7 @@ def shrink_scores(
         Accuracy of the random classifier, one over the number of classes.
     correlation : float
         rho of every classifier with the reference classifier, whose skill is ``max theta'``.
-        Entries whose skill cannot have it (Eq. 8) are left out, as in the paper.
+        Entries whose skill cannot have it (Eq. 8) are left out.
     criterion : {"expected", "upper"}
         Whether the expected best score equals the observed one, or the upper limit of its interval
         does: ``P(best score >= observed) = (1 - ci_prob) / 2``.
@@ -157,10 +156,6 @@ def shrink_scores(
     ------
     InputError
         A number outside its range, or no score above chance.
-
-    Notes
-    -----
-    Eq. 9 of Møllersen & Holsbø, arXiv 2303.07272.
 
     Examples
     --------
@@ -200,16 +195,11 @@ def shrink_aucs(
     n_positive, n_negative, correlation, spread_ratio
         As in ``bayes_sota.auc.auc_maximum_law``.
     criterion, ci_prob
-        As in ``shrink_scores``.
+        As in ``shrink_scores``, with its errors.
 
     Returns
     -------
     FieldEstimate
-
-    Raises
-    ------
-    InputError
-        A number outside its range, or no AUC above 1/2.
 
     Examples
     --------
@@ -242,8 +232,8 @@ def crop_scores(
     """Best score that remains when the best entries are left out until the rest can explain them.
 
     The threshold, theta0, is the highest score at which the expected best score, or the upper limit
-    of its interval, does not exceed the observed one. Parameters, errors and notes are those of
-    ``shrink_scores``; Appendix A of the paper.
+    of its interval, does not exceed the observed one (Appendix A of the paper). Parameters and
+    errors are those of ``shrink_scores``.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Numbers and words of best scores: of a law, and of the paper's estimates beside the posterior."""
+"""Best scores in words: a law, and the paper's estimates beside the posterior."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
@@ -122,8 +122,8 @@ def compare_estimates(
     pandas.DataFrame
         A row per estimate: ``method``, ``estimate``, ``lower`` and ``upper`` (of the best score
         alone, after Clopper and Pearson; of the best score of the shrunk or cropped field; of the
-        posterior), ``n_above`` (entries with a score above the estimate), ``n_inside`` (inside the
-        interval) and ``note`` (why there is nothing to correct).
+        posterior), ``n_above`` and ``n_inside`` (entries above the estimate, and inside the
+        interval) and ``note``.
 
     Raises
     ------
@@ -142,8 +142,6 @@ def compare_estimates(
     >>> frame = compare_estimates(board, bs.estimate_sota(board, random_seed=0), n_classes=10)
     >>> frame["method"].tolist()[:3]
     ['best score alone', 'shrink, expected', 'shrink, upper']
-    >>> frame["n_inside"].tolist()[0]
-    3
     """
     import numpy as np
     import pandas as pd
@@ -188,7 +186,7 @@ def compare_estimates(
 
 
 def comparison_table(rows: list[dict[str, Any]], n_entries: int, ci_prob: float) -> Table:
-    """Rows of ``compare_estimates`` as readers see them."""
+    """Rows of ``compare_estimates`` in print."""
     columns: dict[str, Any] = {
         "estimate of the best skill": "method",
         "value": lambda row: f"{row['estimate']:.4f}",
