@@ -58,6 +58,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, n
 _FULL = """
 import resource, sys
 import xarray as xr
+from bayes_sota.core.sample import save_result
 tree = xr.DataTree.from_dict({"posterior": xr.Dataset({"a": ("draw", [0.0] * 10_000)})})
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 save_result(tree, sys.argv[1])
