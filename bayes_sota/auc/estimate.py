@@ -30,8 +30,8 @@ from bayes_sota.core.types import FloatArray
 
 _ITEMS = Range(2, 10_000_000, whole=True)  # of a class
 _CELLS, _LARGEST_FFT, _FEWEST_CELLS = 4096, 2**15, 300  # of the lattice of placements
-_REACH = 13.0  # half width of the window in standard deviations of the mean placement
-_NOISE = 12.0  # standard deviations that the noise of the larger class reaches
+_REACH = 13.0  # standard deviations of the mean placement
+_NOISE = 12.0  # standard deviations of the noise
 _RARE = 1e-17  # an FFT cannot tell less from nothing
 _POINTS = 600  # of a mean to which noise is added
 _TILTS = np.sinh(np.linspace(-12.0, 12.0, 101))

@@ -37,7 +37,7 @@ from bayes_sota.core.numerics import condensed, surely_drawn
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.printed_scores import checked_number
 
-_LEVELS, _LEVELS_GIVEN = 3000, 800  # at which laws are tabulated, of independent and dependent AUCs
+_LEVELS, _LEVELS_GIVEN = 3000, 800  # of independent and dependent AUCs
 _REACH, _BELOW, _FAR = 9.0, 18.0, 10.0  # standard errors: levels, tables, who can become the best
 _SHIFTS = np.linspace(-6.0, 6.0, 49)
 
@@ -67,7 +67,7 @@ class BestLaw:
         return self._quantile(q)
 
     def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
-        """Equal-tailed interval of the best score; its upper end is the papers' upper limit."""
+        """Equal-tailed interval of the best score."""
         OPEN_SHARE.check(ci_prob, "ci_prob")
         low, high = self.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2])
         return float(low), float(high)

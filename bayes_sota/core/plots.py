@@ -79,7 +79,6 @@ class Panel:
         self.draw(visuals.scatter_x, label, places, y=y, color=color, **{"size": 36} | look)
 
     def line(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
-        """Line through points, broken at NaN."""
         points = xr.DataArray(np.stack([x, y]), {"plot_axis": ["x", "y"]}, ("plot_axis", "point"))
         self.draw(visuals.line_xy, label, points, **{"color": color, "width": 1.4} | look)
 

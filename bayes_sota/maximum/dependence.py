@@ -97,7 +97,7 @@ def conditional_probabilities(
     Møllersen & Holsbø, broadcast. An infeasible correlation becomes the largest feasible one.
     """
     skill = np.asarray(skill, dtype=np.float64)
-    if not np.any(correlation):  # independent of the reference classifier, whatever its skill
+    if not np.any(correlation):
         same = np.broadcast_to(skill, np.broadcast_shapes(skill.shape, np.shape(correlation)))
         return same, same
     limit = feasible_correlation(skill, reference_skill)

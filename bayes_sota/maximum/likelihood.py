@@ -29,7 +29,7 @@ from bayes_sota.maximum.dependence import reference_nodes, survival
 from bayes_sota.maximum.fresh_test_sets import default_reference_skill, fresh_test_set, walk_down
 from bayes_sota.maximum.score_laws import expected_maximum, noise_of, score_law
 
-_NOISE = 1e-13  # survival functions below it are round-off, and set to zero
+_NOISE = 1e-13  # smaller survival functions are round-off
 _SHIFT_REACH, _SKILL_REACH = 6.0, 7.0  # standard deviations of the shift, of an own error
 _NEARLY_ONE = 1 - 1e-16
 _BLOCK = 256  # skills that share a window of counts
@@ -105,7 +105,6 @@ def tabulate(
     board: BestScore, edges: Any, skills: FloatArray, rho: float, reference_skill: float
 ) -> Table:
     """Survival functions at these edges and skills."""
-    # a share of what the best of many varies by
     gumbel = np.sqrt(1 - rho**2) / np.sqrt(2 * np.log(board.typical_tries + 2))
     step = float(min(1.2 * gumbel / max(rho, 1e-9), 0.5)) / DENSITY
     if board.metric != "accuracy":

@@ -109,7 +109,6 @@ def plot_maximum_law(
 
     Examples
     --------
-    >>> from bayes_sota.maximum.law import maximum_law
     >>> law = maximum_law(n_test=3000, n_classifiers=1000, skill=0.9)
     >>> figure = plot_maximum_law(law, backend="none")
     >>> round(figure.viz["expected_maximum"]["density"].item()["x"], 4)

@@ -33,11 +33,6 @@ def describe_maximum(
         ends of a uniform distribution), and of AUCs ``n_positive`` and ``spread_ratio``.
     ci_prob : float
         Probability of the interval.
-    notes : sequence of str
-
-    Returns
-    -------
-    Report
 
     Examples
     --------
