@@ -12,7 +12,7 @@ import arviz as az
 import numpy as np
 
 import bayes_sota as bs
-from bayes_sota.core.plots_files import save_figure
+from bayes_sota.core.plots import save_figure
 from bayes_sota.data.examples import load_responses_example
 
 NAMES = {"theta_sota": "best classifier", "winner_skill": "winner"}

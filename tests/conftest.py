@@ -107,7 +107,7 @@ def not_sampled(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         few = {"draws": min(settings["draws"], 25)}
         return prior_trace(model, rng, **(settings | few))
 
-    monkeypatch.setattr("bayes_sota.core.sample_trace.run_nuts", drawn)
+    monkeypatch.setattr("bayes_sota.core.sample.run_nuts", drawn)
     return asked
 
 

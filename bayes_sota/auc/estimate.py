@@ -1,8 +1,8 @@
 r"""One AUC estimate: its moments, its exact law, and the scale on which estimates are normal.
 
-Scores are binormal: negatives N(0, 1), positives N(mu, s^2) with ``s`` the spread ratio. Given the
-scores ``u_1, ..., u_a`` of the rarer class, on the scale on which the other class is standard
-normal, the estimate is a mean over the b items of that class,
+Scores are binormal (``auc.laws``), with the spread ratio ``s``. Given the scores ``u_1, ..., u_a``
+of the rarer class, on the scale on which the other class is standard normal, the estimate is a mean
+over the b items of that class,
 
 .. math:: \hat A = \frac1b \sum_j G(w_j), \quad G(w) = \frac1a \sum_i 1\{u_i > w\}, \quad
           E(\hat A \mid u) = \frac1a \sum_i \Phi(u_i)
@@ -10,10 +10,9 @@ normal, the estimate is a mean over the b items of that class,
 The mean of the placements :math:`\Phi(u_i)` has an exact law (FFT); the b scores add noise, whose
 variance given that mean comes from exponential tilting.
 
-The normal score of an estimate is :math:`g(x; A) = \Phi^{-1} F_A(x)`. Estimates have a standard
-deviation of one on the scale :math:`T(A) = \int dA / \mathrm{sd}(A)`; there
-:math:`g - \{T(x) - T(A)\}` is smooth, tabulated at few A and interpolated. ``tests/auc`` compares
-both with simulated scores.
+The normal score of an estimate, :math:`g(x; A) = \Phi^{-1} F_A(x)`, is interpolated between few A
+on the scale :math:`T(A) = \int dA / \mathrm{sd}(A)`, where estimates have a standard deviation of
+one. ``tests/auc`` compares both with simulated scores.
 """
 
 from dataclasses import dataclass, field
@@ -31,8 +30,8 @@ from bayes_sota.core.types import FloatArray
 
 _ITEMS = Range(2, 10_000_000, whole=True)  # of a class
 _CELLS, _LARGEST_FFT, _FEWEST_CELLS = 4096, 2**15, 300  # of the lattice of placements
-_REACH = 13.0  # half width of the window in standard deviations of the mean placement
-_NOISE = 12.0  # standard deviations that the noise of the larger class reaches
+_REACH = 13.0  # standard deviations of the mean placement
+_NOISE = 12.0  # standard deviations of the noise
 _RARE = 1e-17  # an FFT cannot tell less from nothing
 _POINTS = 600  # of a mean to which noise is added
 _TILTS = np.sinh(np.linspace(-12.0, 12.0, 101))
@@ -78,8 +77,8 @@ def auc_estimate_correlation(
 ) -> Any:
     r"""Correlation of AUC estimates with the part that they share, from that of the scores.
 
-    Where the scores of every item correlate by ``r`` with a reference score (the paper's
-    Sec. 5.3.1), the estimates of two classifiers correlate by less than ``r ** 2``:
+    Where the scores of every item correlate by ``r`` with a reference score (Sec. 5.3.1 of
+    Møllersen & Holsbø), the estimates of two classifiers correlate by less than ``r ** 2``:
 
     .. math:: \rho = \sqrt{\mathrm{Cov}(r^2) / \mathrm{Var}}
 
@@ -114,7 +113,7 @@ def auc_estimate_correlation(
 
 
 def checked_auc(auc: ArrayLike) -> FloatArray:
-    """AUCs as an array, or ``InputError``."""
+    """Check AUCs."""
     values = np.asarray(auc, dtype=np.float64)
     if values.size == 0 or not np.all((values > 0) & (values < 1)):
         raise InputError(f"an AUC must lie in (0, 1), got {values}")
@@ -122,7 +121,7 @@ def checked_auc(auc: ArrayLike) -> FloatArray:
 
 
 def checked_sizes(n_positive: int, n_negative: int) -> tuple[int, int]:
-    """Numbers of items of both classes, or ``InputError``."""
+    """Check the numbers of items."""
     return _ITEMS.check(n_positive, "n_positive"), _ITEMS.check(n_negative, "n_negative")
 
 
@@ -134,7 +133,7 @@ def _both_below(probability: Any, r: float) -> Any:
 def estimate_cdf(levels: FloatArray, auc: float, a: int, b: int, ratio: float) -> FloatArray:
     """Cdf of one estimate at increasing levels, (L,); ``a`` positives, ``b`` negatives."""
     few, many = min(a, b), max(a, b)
-    # of the rarer class's scores where the other class is standard normal
+    # of the rarer class, where the other is standard normal
     centre, spread = float(ndtri(auc)) * np.sqrt(1 + ratio**2), ratio
     if a > b:
         centre, spread = centre / ratio, 1 / ratio
@@ -149,7 +148,7 @@ def estimate_cdf(levels: FloatArray, auc: float, a: int, b: int, ratio: float) -
 
 
 def _placements(cells: int, centre: float, spread: float) -> FloatArray:
-    """Probabilities of placements on a lattice of [0, 1], (cells + 1,): means of hat functions."""
+    """Probabilities of placements on a lattice of [0, 1]: means of hat functions."""
     edges = np.linspace(0.0, 1.0, cells + 1)
     x, w = np.polynomial.legendre.leggauss(6)
     inside = edges[:-1, None] + (x + 1) / (2 * cells)
@@ -164,7 +163,7 @@ def _placements(cells: int, centre: float, spread: float) -> FloatArray:
 def _mean_placement(
     placements: FloatArray, few: int, mean: float, width: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Values and probabilities of the mean of ``few`` placements, by FFT on a window."""
+    """Values and probabilities of the mean of ``few`` placements, by FFT."""
     cells = placements.size - 1
     size = 1 << int(np.ceil(np.log2(width * cells + 2)))
     total = np.fft.irfft(np.fft.rfft(placements, size) ** few, size)
@@ -199,8 +198,8 @@ def _with_noise(
 ) -> FloatArray:
     """Cdf of mean plus noise at the levels, (L,).
 
-    Means that are closer than the noise are merged, and their spread joins the noise. The noise is
-    Beta, so that it stays in [0, 1] as the estimate does, and normal where it is narrow.
+    Means that are closer than the noise are merged, and their spread joins the noise, which is
+    Beta, and normal where it is narrow.
     """
     kept = mass > _RARE
     means, mass, variance = means[kept], mass[kept], variance[kept]
@@ -224,9 +223,8 @@ def _with_noise(
 class AucScores:
     """Normal scores of AUC estimates on one test set.
 
-    ``stable`` and ``errors`` (4626,) are T and the standard deviation of an estimate at equally
-    spaced log odds of the AUC; ``correction`` is a spline of ``g - (T(x) - T(A))`` over T(A) and
-    ``T(x) - T(A)``.
+    ``stable`` and ``errors`` (4626,) are T and the standard error at the log odds of AUCs;
+    ``correction`` is a spline of ``g - (T(x) - T(A))`` over T(A) and ``T(x) - T(A)``.
     """
 
     n_positive: int
@@ -238,7 +236,7 @@ class AucScores:
 
     @property
     def largest(self) -> float:
-        """AUC one standard error below 1, used where an AUC of 1 needs an error."""
+        """AUC one standard error below 1."""
         return float(self.from_stabilized(self.stable[-1] - 1.0))
 
     @property
@@ -250,14 +248,13 @@ class AucScores:
         return np.interp(_log_odds(auc), _LOG_ODDS, self.errors)
 
     def stabilized(self, auc: ArrayLike) -> FloatArray:
-        """T, the scale on which an estimate has a standard deviation of one."""
         return np.interp(_log_odds(auc), _LOG_ODDS, self.stable)
 
     def from_stabilized(self, t: ArrayLike) -> FloatArray:
         return expit(np.interp(np.asarray(t, np.float64), self.stable, _LOG_ODDS))
 
     def normal_score(self, estimate: ArrayLike, auc: ArrayLike) -> FloatArray:
-        """g, broadcast; infinite at estimates of 1 and more, or 0 and less."""
+        """g, broadcast; infinite at estimates of 0 and 1."""
         x, base = np.asarray(estimate, np.float64), self.stabilized(auc)
         offset = self.stabilized(x) - base
         g = offset + self._corrected(base, offset)
@@ -265,23 +262,17 @@ class AucScores:
         return np.where(x <= self.lattice / 2, -np.inf, g)
 
     def estimate(self, normal: ArrayLike, auc: ArrayLike) -> FloatArray:
-        """Inverse of ``normal_score``, broadcast."""
         base = self.stabilized(auc)
         return self.from_stabilized(self._place(np.asarray(normal), base))
 
     def without_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
-        """AUC whose median estimate, moved by ``shift`` normal scores, is that of psi.
-
-        Solves ``g(estimate(0, psi); theta) = shift``, broadcast.
-        """
+        """Solution theta of ``g(estimate(0, psi); theta) = shift``, broadcast."""
         return self._auc_behind(self._place(np.zeros(()), self.stabilized(psi)), shift)
 
     def with_shift(self, auc: FloatArray, shift: FloatArray) -> FloatArray:
-        """Inverse of ``without_shift``."""
         return self._auc_behind(self._place(shift, self.stabilized(auc)), np.zeros(()))
 
     def _auc_behind(self, place: FloatArray, normal: FloatArray) -> FloatArray:
-        """AUC whose estimate at ``place`` has this normal score."""
         base = place - normal
         for _ in range(_ROUNDS):
             base = place - normal + self._corrected(base, place - base)
@@ -305,10 +296,7 @@ def _log_odds(auc: ArrayLike) -> FloatArray:
 
 @lru_cache(maxsize=8)
 def auc_scores(a: int, b: int, lowest: float, highest: float, ratio: float = 1.0) -> AucScores:
-    """Normal scores for AUCs from ``lowest`` to ``highest``; beyond, the correction is constant.
-
-    There are ``a`` positives and ``b`` negatives; ``ratio`` is the spread ratio.
-    """
+    """Normal scores for AUCs from ``lowest`` to ``highest`` of a positives and b negatives."""
     ends = np.round(checked_auc([lowest, highest]), 4)
     aucs = np.clip(expit(_LOG_ODDS), 1e-9, 1 - 1e-13)
     errors = auc_std(aucs, a, b, ratio)
@@ -320,7 +308,6 @@ def auc_scores(a: int, b: int, lowest: float, highest: float, ratio: float = 1.0
     places = np.linspace(min(low, high - 1.0), high, count)
 
     def correction(place: float) -> FloatArray:
-        """``g - offset`` at one AUC, constant where no estimate can be."""
         auc, x = (expit(np.interp(t, stable, _LOG_ODDS)) for t in (place, place + _OFFSETS))
         below = estimate_cdf(x, float(auc), a, b, ratio)
         known = (x > edge / 2) & (x < 1 - edge / 2) & (below > _TINY) & (below < 1 - _TINY)

@@ -31,8 +31,7 @@ def demo(output_dir: Path, prob: float, seed: int) -> Answer:
     It analyses the obesity-risk board exactly, by a short ABC/SMC and with the paper's test-set
     size, and the cassava board as a counter-example.
     """
-    from bayes_sota.core.plots import plot_forest
-    from bayes_sota.core.plots_files import save_figure
+    from bayes_sota.core.plots import plot_forest, save_figure
     from bayes_sota.leaderboard.summary_sota import setting_of
 
     make_directory(output_dir)

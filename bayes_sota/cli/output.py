@@ -69,7 +69,7 @@ def _save(path: Path, answer: Answer, ctx: click.Context) -> None:
 
             save_result(answer.tree(), path)
         case _ if path.suffix.lower() in FIGURES and answer.draw:
-            from bayes_sota.core.plots_files import save_figure
+            from bayes_sota.core.plots import save_figure
 
             save_figure(answer.draw(), path)
         case _:

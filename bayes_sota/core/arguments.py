@@ -24,7 +24,6 @@ class Range:
     percent: bool = True  # may be meant where a number is above 1
 
     def __str__(self) -> str:
-        """Range in words, without ends that no real input reaches."""
         tiny = 0 < self.low < 1 / _HUGE
         form = "{:,}" if self.whole else "{:,.15g}"
         low, high = (form.format(x) for x in (0 if tiny else self.low, self.high))
@@ -37,22 +36,22 @@ class Range:
         return f"{kind}{first} and {'below' if self.open_high else 'at most'} {high}"
 
     def holds(self, value: Any) -> bool:
-        """Whether a number lies in the range; NaN does not."""
         above = value > self.low if self.open_low else value >= self.low
         return bool(above and (value < self.high if self.open_high else value <= self.high))
 
     def check(self, value: Any, name: str) -> Any:
-        """Return ``value`` if it lies in the range, else raise ``InputError``."""
         kinds = (int, np.integer) if self.whole else (int, float, np.integer, np.floating)
         if isinstance(value, bool) or not isinstance(value, kinds) or not self.holds(value):
             raise self.refusal(name, value, value)
         return value
 
     def refusal(self, name: str, shown: object, number: Any) -> InputError:
-        """``InputError`` that hints at a share given in percent, the usual mistake."""
+        """``InputError`` that hints at a share given in percent."""
         is_share = self.percent and not self.whole and self.high <= 1
         percent = is_share and isinstance(number, float | int) and 1 < number <= 100
         hint = f"; in percent? then write {number / 100:g}" if percent else ""
+        if isinstance(shown, dict):  # numbers by name
+            shown = ",".join(f"{key}:{value}" for key, value in shown.items())
         problem = f"{{name}} must be {self}, got {plain_text(shown, 40)}{hint}"
         return InputError(problem, parameter=name)
 
@@ -86,7 +85,7 @@ class Points(float):
 
 
 def checked_width(value: Any, name: str, *, shares: bool) -> float:
-    """Check a half-width: below 1 for shares, else in the unit of the data."""
+    """Check a half-width."""
     NOT_NEGATIVE.check(value, name)
     if shares and value >= 1:
         problem = f"{{name}} must be a difference of shares below 1, got {value:g}"

@@ -39,16 +39,8 @@ class BayesSotaError(Exception):
 class InputError(BayesSotaError, ValueError):
     """Invalid input: a value, a combination of values or a file.
 
-    Parameters
-    ----------
-    problem : str
-        What is wrong, with the value; ``{name}`` stands for the parameter.
-    where, line, column : str, optional
-        File or frame, line or record, and column.
-    parameter : str, optional
-        The parameter that is wrong, or that fixes the problem.
-    fix : str, optional
-        What to do; ``{option}`` stands for the parameter with a value.
+    In ``problem``, ``{name}`` stands for the ``parameter``; in ``fix``, ``{option}`` stands for the
+    parameter with a value.
 
     Examples
     --------
@@ -71,7 +63,7 @@ class InputError(BayesSotaError, ValueError):
     fix: str = ""
 
     def render(self, options: Collection[str] | None = None) -> str:
-        """Place, problem and fix on one line, in words of the shell if its options are given."""
+        """The message, in words of the shell if its options are given."""
         column = "" if self.column is None else f"column {quoted(self.column)}"
         place = ", ".join(filter(None, (self.line, column)))
         option = _OPTIONS.get(self.parameter, f"--{self.parameter.replace('_', '-')}")
@@ -119,11 +111,7 @@ def quoted(value: object) -> str:
 
 
 def listed(values: Iterable[object]) -> str:
-    """Up to ten quoted values, and how many others there are.
-
-    >>> listed(range(12))[-14:]
-    '9 and 2 others'
-    """
+    """Up to ten quoted values, and how many others there are."""
     every = list(values)
     shown = ", ".join(map(quoted, every[:MOST_LISTED]))
     rest = len(every) - MOST_LISTED

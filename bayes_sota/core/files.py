@@ -56,8 +56,7 @@ def check_writable(path: Path) -> None:
 def whole_file(path: Path) -> Iterator[Path]:
     """Yield a path to write to, which replaces ``path`` if the block succeeds, else ``InputError``.
 
-    The content is on disk first: a power failure leaves the old file or the new one. A link stays a
-    link; its target is replaced.
+    The content is on disk first. A link stays a link; its target is replaced.
     """
     check_writable(path)
     target = Path(os.path.realpath(path))

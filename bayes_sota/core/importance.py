@@ -25,27 +25,17 @@ LogDensities = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True, eq=False)
 class WeightedPoints:
-    """Points weighted for several posteriors at once.
-
-    Attributes
-    ----------
-    points : ndarray, shape (N, d)
-        Standardised parameters.
-    log_weights : ndarray, shape (N, R)
-        Logarithm of target over proposal, per target.
-    """
+    """Standardised points (N, d), with log weights (N, R): target over proposal, per target."""
 
     points: FloatArray
     log_weights: FloatArray
 
     @property
     def log_evidence(self) -> FloatArray:
-        """Log integral of each target, (R,)."""
         return logsumexp(self.log_weights, axis=0) - np.log(len(self.points))
 
     @property
     def weights(self) -> FloatArray:
-        """Normalised weights, (N, R)."""
         return softmax(self.log_weights, axis=0)
 
     @property
@@ -69,9 +59,9 @@ def sample_importance(
     """Weighted points of the posteriors of standardised parameters.
 
     ``log_target`` maps points (N, d) to log likelihoods (N, R); the standard normal prior is added
-    here. ``points`` is the size of the final sample. The search for modes starts at ``start``,
-    points of similar targets; without enough effective ones, at random points too. It may use
-    ``sought`` instead, a few targets among which the others lie.
+    here. The search for modes starts at ``start``, points of similar targets; without enough
+    effective ones, at random points too. It uses ``sought``, a few targets among which the others
+    lie.
     """
 
     def log_posterior(t: FloatArray, target: LogDensities = sought or log_target) -> FloatArray:
@@ -94,7 +84,7 @@ type _Mixture = tuple[FloatArray, FloatArray]  # centres and factors of Student 
 
 
 def _at_modes(log_posterior: LogDensities, start: FloatArray) -> _Mixture:
-    """Components at modes of the middle target, from starts far apart, and of the outer targets."""
+    """Components at modes of the middle target, and of the outer targets."""
     values = log_posterior(start)
     last = values.shape[1] - 1
     middle = last // 2
@@ -109,7 +99,6 @@ def _at_modes(log_posterior: LogDensities, start: FloatArray) -> _Mixture:
 
 
 def _apart(points: FloatArray, values: FloatArray, most: int) -> FloatArray:
-    """Best points of which no two are close, best first, (K, d)."""
     left = points[np.argsort(-values)]
     chosen: list[FloatArray] = []
     while len(left) and len(chosen) < most:
@@ -121,10 +110,7 @@ def _apart(points: FloatArray, values: FloatArray, most: int) -> FloatArray:
 def _find_modes(
     log_posterior: LogDensities, starts: FloatArray, targets: NDArray[np.int64]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Modes (K, d) near the starts, each of its target, covariance factors and log densities.
-
-    By Newton steps with Levenberg-Marquardt damping, all in one batch.
-    """
+    """Modes (K, d), covariance factors and log densities, by damped Newton steps in one batch."""
     best, factor = starts.copy(), np.tile(np.eye(starts.shape[1]), (len(starts), 1, 1))
     value = _of_targets(log_posterior, best[:, None], targets)[:, 0]
     damping, going = np.ones(len(starts)), np.arange(len(starts))
@@ -154,7 +140,6 @@ def _find_modes(
 def _of_targets(
     log_posterior: LogDensities, points: FloatArray, targets: NDArray[np.int64]
 ) -> FloatArray:
-    """Log densities (K, P) of points (K, P, d), each row of its target."""
     searches, count, dimension = points.shape
     values = log_posterior(points.reshape(-1, dimension)).reshape(searches, count, -1)
     return values[np.arange(searches), :, targets]
@@ -163,7 +148,6 @@ def _of_targets(
 def _differences(
     log_posterior: LogDensities, centre: FloatArray, value: FloatArray, targets: NDArray[np.int64]
 ) -> tuple[FloatArray, FloatArray]:
-    """Gradients (K, d) and Hessians (K, d, d) by central differences."""
     d = centre.shape[1]
     first, second = np.triu_indices(d, 1)
     unit = np.eye(d) * _STEP
@@ -184,11 +168,7 @@ def _cholesky(covariance: FloatArray) -> FloatArray:
 
 
 def _components(t: FloatArray, log_weights: FloatArray) -> _Mixture:
-    """Components around points resampled for each target.
-
-    Weights are tempered until a covariance can be estimated; the prior, a part of the mixture,
-    bounds the next weights.
-    """
+    """Components around points resampled for each target, and the prior, which bounds weights."""
     d, targets = t.shape[1], log_weights.shape[1]
     count = max(1, _COMPONENTS // targets)
     centres, factors = list[FloatArray](), list[FloatArray]()
@@ -211,7 +191,6 @@ def _components(t: FloatArray, log_weights: FloatArray) -> _Mixture:
 
 
 def _covering(dimension: int) -> int:
-    """Effective number of points that a covariance estimate needs."""
     return 4 * dimension + 4
 
 

@@ -1,8 +1,8 @@
 """One engine for every posterior: weighted points of the parameters of a field.
 
 A ``Fit`` has the likelihood of the data given parameters of a shape of P(theta), standard normal a
-priori, at all nodes of rho (and of the luck of submissions); ``infer`` adds weighted points.
-Evidence, weights, draws and Monte Carlo errors follow (``tests/core/test_inference.py``).
+priori, at all nodes of rho (and of the luck of submissions). Evidence, weights, draws and Monte
+Carlo errors follow from the points of ``infer`` (``tests/core/test_inference.py``).
 """
 
 from abc import ABC, abstractmethod
@@ -46,7 +46,7 @@ class Nodes:
     def of(
         cls, correlation: CorrelationPrior, submission_luck: CorrelationPrior, count: int
     ) -> "Nodes":
-        """Nodes at ``count`` values of rho and a few of the luck; one if known."""
+        """Nodes at ``count`` values of rho and a few of the luck, one if known."""
         rho, luck = _middles(correlation, count), _middles(submission_luck, _LUCKS)
         every = np.repeat(rho, luck.size), np.tile(luck, rho.size)
         return cls(correlation, submission_luck, *every)
@@ -58,16 +58,14 @@ class Nodes:
 
     @property
     def cells(self) -> int:
-        """Number of values of rho."""
         return self.rho.size // self.lucks
 
     def draw_rho(self, node: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Draws of rho from its prior within the cells of nodes (D,)."""
+        """Draws of rho within the cells of nodes (D,)."""
         level = (node // self.lucks + rng.random(node.size)) / self.cells
         return self.correlation.quantile(level)
 
     def draw_luck(self, node: IntArray, rng: np.random.Generator) -> FloatArray:
-        """The same for the luck."""
         level = (node % self.lucks + rng.random(node.size)) / self.lucks
         return self.submission_luck.quantile(level)
 
@@ -78,13 +76,11 @@ class Nodes:
 
 
 def _middles(prior: CorrelationPrior, count: int) -> FloatArray:
-    """Medians of equally likely cells of a prior, or the known value."""
     cells = 1 if prior.is_fixed else count
     return prior.quantile((np.arange(cells) + 0.5) / cells)
 
 
 def _cell_of(values: FloatArray, prior: CorrelationPrior, cells: int) -> IntArray:
-    """Index of each value's cell among equally likely cells of a prior."""
     return np.searchsorted(prior.quantile(np.arange(1, cells) / cells), values)
 
 
@@ -92,15 +88,8 @@ def _cell_of(values: FloatArray, prior: CorrelationPrior, cells: int) -> IntArra
 class Fit(ABC):
     """Observations, with weighted parameters of every family at every node.
 
-    Attributes
-    ----------
-    nodes : Nodes
-    families : tuple of str
-        Shapes of P(theta), equally likely a priori.
-    points : tuple of WeightedPoints
-        One per family; empty before ``infer``.
-    learns : {"nothing", "rho", "nodes"}
-        What the data update: nothing, rho, or rho and the luck; the rest keeps its prior.
+    ``families``, shapes of P(theta), are equally likely a priori; ``points`` has an element for
+    each. ``learns`` is what the data update: nothing, rho, or rho and the luck (nodes).
     """
 
     nodes: Nodes
@@ -131,7 +120,6 @@ class Fit(ABC):
 
     @cached_property
     def log_evidence_of_all(self) -> float:
-        """Log probability of the data under the priors."""
         return float(logsumexp(self.log_evidence) - log(self.log_evidence.size))
 
     @cached_property
@@ -151,7 +139,6 @@ class Fit(ABC):
         return evidence / evidence.sum()
 
     def of_family(self, name: str) -> Self:
-        """The same fit with one family."""
         index = self.families.index(name)
         return replace(self, families=(name,), points=(self.points[index],))
 
@@ -169,7 +156,6 @@ class Fit(ABC):
 
     @property
     def doubts(self) -> list[str]:
-        """Reason not to trust the importance sample, if any."""
         size = f"{self.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
         reason = f"importance sample of the hyperparameters has an effective size of {size}"
         return [reason] * (self.effective_size < _LEAST_EFFECTIVE)
@@ -189,10 +175,7 @@ class Fit(ABC):
 
 @one_thread()
 def infer[F: Fit](fit: F, rng: np.random.Generator, points: int, start: Fit | None = None) -> F:
-    """Add weighted points of every family to a fit, ``points`` per coordinate.
-
-    The search for modes starts at those of ``start``, a fit of similar data.
-    """
+    """Add weighted points of every family, ``points`` per coordinate, from a similar fit."""
     samples = []
     with shown_progress(len(fit.families), "shapes of skills") as advance:
         for f, family in enumerate(fit.families):
@@ -227,18 +210,11 @@ def doubts_of_prior(fit: Any) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """Family, node and coordinates behind each draw.
+    """Family and node (D,), and standardised coordinates (D, P), behind each draw.
 
     The families are one model in the product space of Carlin & Chib (1995, doi
-    10.1111/j.2517-6161.1995.tb02042.x): coordinates that a family does not use come from their
-    prior.
-
-    Attributes
-    ----------
-    family, node : ndarray of int, shape (D,)
-        Indices into ``Fit.families`` and ``Fit.rho``.
-    coordinates : ndarray, shape (D, P)
-        Standardised; 0 where the family has fewer than P.
+    10.1111/j.2517-6161.1995.tb02042.x): coordinates that a family does not use, 0 here, come from
+    their prior.
     """
 
     family: IntArray
@@ -247,7 +223,6 @@ class Parameters:
 
     @classmethod
     def from_prior(cls, fit: Fit, node: IntArray, rng: np.random.Generator) -> "Parameters":
-        """Equally likely families, with coordinates N(0, 1)."""
         family = rng.integers(len(fit.families), size=node.size)
         return cls(family, node, rng.standard_normal((node.size, most_coordinates(fit))))
 
@@ -255,7 +230,7 @@ class Parameters:
         return Parameters(self.family[index], self.node[index], self.coordinates[index])
 
     def cells(self, fit: Fit, block: int = _BLOCK) -> Iterator[tuple[int, int, IntArray]]:
-        """Yield node, family and up to ``block`` indices of their draws, equal ones adjacent."""
+        """Yield node, family and indices of their draws, equal ones adjacent."""
         order = np.lexsort((self.coordinates[:, 0], self.family, self.node))
         cell = self.node[order] * len(fit.families) + self.family[order]
         for draws in np.split(order, np.flatnonzero(np.diff(cell)) + 1):
@@ -274,7 +249,6 @@ class Parameters:
         return np.arange(self.coordinates.shape[1]) < dimensions[self.family][:, None]
 
     def completed(self, fit: Fit, rng: np.random.Generator) -> "Parameters":
-        """The same, with unused coordinates drawn from their prior."""
         others = rng.standard_normal(self.coordinates.shape)
         return replace(self, coordinates=np.where(self.used(fit), self.coordinates, others))
 
@@ -286,7 +260,6 @@ class Parameters:
 
     @cached_property
     def point(self) -> IntArray:
-        """Index of the weighted point behind each draw, (D,)."""
         points = np.column_stack([self.family, self.coordinates])
         return np.unique(points, axis=0, return_inverse=True)[1].reshape(-1)
 
@@ -296,10 +269,7 @@ class Parameters:
         return self.point, self.node
 
     def share_mcse(self, holds: NDArray[np.bool_]) -> FloatArray:
-        """Monte Carlo standard errors of shares of draws (D, k), by ``cluster_mcse``.
-
-        Where all draws agree, that of independent draws.
-        """
+        """Monte Carlo errors of shares of draws (D, k), not 0 where all agree."""
         shared = cluster_mcse(holds, *self.behind)
         return np.where(shared > 0, shared, share_mcse(holds.mean(axis=0), len(holds)))
 

@@ -1,4 +1,4 @@
-"""Models and traces record their data; ``sample_trace.model_of`` refuses others."""
+"""Models and traces record their data; ``sample.model_of`` refuses others."""
 
 from collections.abc import Iterable
 from typing import Protocol

@@ -12,11 +12,12 @@ from bayes_sota.core.types import FloatArray, IntArray
 
 CERTAIN = 45.0  # events with log probability below -45 are left out
 _TINY = 1e-290
+_PER_STRATUM = 10  # draws, of which a mean is not too close to each
 _MOST_TIMES = 1e4  # as many items as there are, beyond which nothing is promised
 
 
 def stratified(weights: FloatArray, total: int, rng: np.random.Generator) -> Any:
-    """Number of draws of each index by systematic resampling, with one uniform number."""
+    """Number of draws of each index by systematic resampling."""
     edges = np.cumsum(weights)
     edges = np.floor(edges / edges[-1] * total + rng.random()).astype(int)
     edges[-1] = total
@@ -28,10 +29,9 @@ def invert_rows(
 ) -> FloatArray:
     """Find where rows of cumulative mass on an equally spaced grid reach levels.
 
-    ``cdf`` (R, G) is the cumulative mass of cells around ``y`` (G,), up to any total, linear within
-    a cell; a row without mass is uniform. ``level`` are shares of the total, (R, k), or of any
-    shape with the index ``row`` of each. Levels that increase along a row are found several times
-    as fast.
+    ``cdf`` (R, G) is the cumulative mass of cells around ``y`` (G,), up to any total; a row without
+    mass is uniform. ``level`` are shares of the total, (R, k), or of any shape with the index
+    ``row`` of each.
 
     >>> invert_rows(np.array([[1.0, 2.0]]), np.array([[0.25, 0.5, 1.0]]), np.array([0.0, 1.0]))
     array([[0. , 0.5, 1.5]])
@@ -53,10 +53,6 @@ def condensed(
     """Replace points by Chebyshev nodes: ``sum_j w_j f(x_j)`` is kept for every smooth f.
 
     ``points`` (N,) increase; the last is a node. No more than ``size`` points stay as they are.
-
-    >>> nodes, weights = condensed(np.linspace(0, 1, 1000), np.ones(1000), 9)
-    >>> nodes.size, round(float(weights @ nodes**5), 6)
-    (9, 167.000417)
     """
     if size >= points.size:
         return points, weights
@@ -87,9 +83,6 @@ def share_mcse(p: Any, draws: float) -> Any:
     .. math:: \sqrt{\tilde p (1 - \tilde p) / S}, \quad \tilde p = (S p + 2) / (S + 4)
 
     It does not vanish where all draws agree.
-
-    >>> round(share_mcse(0.5, 400), 3), round(share_mcse(0.0, 400), 4)
-    (0.025, 0.0035)
     """
     middle = (p * draws + 2) / (draws + 4)
     return (middle * (1 - middle) / draws) ** 0.5
@@ -102,15 +95,13 @@ def cluster_mcse(values: NDArray[Any], cluster: NDArray[Any], stratum: NDArray[A
               \Big[\sum_{d \in s} (x_d - \bar x_{r(d)})\Big]^2
 
     over the points s, which are clusters of draws (Cochran, Sampling Techniques, 1977, Sec. 3.12).
-    Deviations are from the mean of the stratum r, whose share of the draws is fixed. ``cluster``
-    and ``stratum`` (D,) number the point behind each draw and its stratum.
-
-    >>> values, one = np.array([1.0, 1.0, 0.0, 0.0]), np.zeros(4)
-    >>> float(cluster_mcse(values, np.array([0, 0, 1, 1]), one))  # half the square root of a half
-    0.3535533905932738
+    Deviations are from the mean of the stratum r, whose share of the draws is fixed; with fewer
+    than ten draws per stratum, from the overall mean, which is conservative.
     """
     names, place = np.unique(stratum, return_inverse=True)
     means = np.stack([values[stratum == name].mean(axis=0) for name in names])
+    if len(values) < _PER_STRATUM * names.size:
+        means[:] = values.mean(axis=0)
     order = np.argsort(cluster, kind="stable")
     first = np.flatnonzero(np.diff(cluster[order], prepend=-1))
     sums = np.add.reduceat((values - means[place])[order], first, axis=0)
@@ -119,11 +110,7 @@ def cluster_mcse(values: NDArray[Any], cluster: NDArray[Any], stratum: NDArray[A
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """One BLAS thread inside, as a context or a decorator: for loops over small systems.
-
-    More threads wait for each other by spinning, which beside another process stalls every product
-    (``tests/core/test_blas_threads.py``).
-    """
+    """One BLAS thread inside; several would wait for each other."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(limits=1, user_api="blas"):
@@ -142,7 +129,7 @@ def more_items(lead: float, reach: float, n_items: float) -> float | None:
     """Further items until an interval excludes a limit, if the difference stays the same.
 
     ``lead`` is the distance from the limit to the difference, ``reach`` from the difference to the
-    interval's end. None if the limit is excluded already, or takes too many items.
+    interval's end. None if the limit is excluded already, or would take 10,000 times the items.
     """
     if not 0 < lead <= reach:
         return None

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from bayes_sota.core.arguments import PROCESSES
 from bayes_sota.core.text import plain_text
 
-_WATCHED = ContextVar("watched", default=False)
+WATCHED = ContextVar("watched", default=False)  # whether loops show progress bars
 
 
 def run_each[T, R](
@@ -20,8 +20,7 @@ def run_each[T, R](
 ) -> Generator[tuple[int, R]]:
     """Yield (place, result) of a function for each item, in order.
 
-    Workers take ``items`` as they become free; one core is this process. Closing the generator
-    abandons the rest. Errors of ``work`` are raised here.
+    One core is this process. Closing the generator abandons the rest.
 
     >>> list(run_each(abs, [3, -5]))
     [(0, 3), (1, 5)]
@@ -51,16 +50,11 @@ def _run_one[T, R](work: Callable[[T], R], item: T) -> R:
 @contextmanager
 def watched(show: bool) -> Iterator[None]:
     """Set whether loops inside show progress bars by default."""
-    token = _WATCHED.set(show)
+    token = WATCHED.set(show)
     try:
         yield
     finally:
-        _WATCHED.reset(token)
-
-
-def is_watched() -> bool:
-    """Whether loops show progress bars by default."""
-    return _WATCHED.get()
+        WATCHED.reset(token)
 
 
 @contextmanager
@@ -69,9 +63,9 @@ def shown_progress(
 ) -> Iterator[Callable[[], None]]:
     """Progress bar with the time left; yields a function to call after each of ``total`` steps.
 
-    ``show`` decides whether there is a bar (default: ``is_watched``); loops inside have none.
+    ``show`` decides whether there is a bar (default: ``WATCHED``); loops inside have none.
     """
-    if not (is_watched() if show is None else show):
+    if not (WATCHED.get() if show is None else show):
         yield lambda: None
         return
     from rich.console import Console

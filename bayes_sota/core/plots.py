@@ -1,11 +1,17 @@
-"""Colours (Okabe-Ito, for colour-blind readers), panels, forests and lines.
+"""Colours (Okabe-Ito, for colour-blind readers), panels, forests, lines; figures as files.
 
 A figure is an ArviZ ``PlotCollection``, whose ``viz`` contains what was drawn.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import base64
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from io import BytesIO
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -14,8 +20,9 @@ import numpy as np
 import xarray as xr
 from arviz_plots import PlotCollection, visuals
 
+from bayes_sota.core.files import whole_file
 from bayes_sota.core.text import shown_name
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.types import BoolArray, FloatArray
 
 type Ticks = tuple[list[float], list[str]]
 
@@ -28,6 +35,8 @@ COLORS: Mapping[str, str] = {
 }
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # of lines
 _TITLE, _LABEL, _NOTE = 12, 10, 9  # sizes of text, in points
+# Of scripts that DejaVu Sans lacks, on Linux, macOS and Windows.
+_FONTS = ("Noto Sans CJK SC", "WenQuanYi Zen Hei", "Arial Unicode MS", "Microsoft YaHei")
 
 
 def make_collection(
@@ -36,10 +45,10 @@ def make_collection(
     figsize: tuple[float, float],
     **pc_kwargs: Any,
 ) -> PlotCollection:
-    """Empty panels side by side, one variable of the collection each; the first one is wider.
+    """Empty panels side by side, a variable of the collection each; the first is wider.
 
-    ``figsize``, in inches, gives way to that of ``figure_kwargs``. ``pc_kwargs`` are passed to
-    ``PlotCollection.grid``; its ``backend="none"`` keeps what would be drawn as dictionaries.
+    ``pc_kwargs`` are those of ``PlotCollection.grid``; its ``backend="none"`` keeps what would be
+    drawn as dictionaries.
     """
     data = xr.Dataset(dict.fromkeys(panels, xr.DataArray(0.0)))
     ratios = [7, *[4] * (len(data) - 1)]
@@ -66,17 +75,15 @@ class Panel:
         self.draw(visuals.vline, label, xr.DataArray(x), color=color, width=1.4)
 
     def dots(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
-        """Points; ``size`` in square points."""
         places = xr.DataArray(np.atleast_1d(x).astype(np.float64), dims="point")
         self.draw(visuals.scatter_x, label, places, y=y, color=color, **{"size": 36} | look)
 
     def line(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
-        """Line through points, broken at NaN."""
         points = xr.DataArray(np.stack([x, y]), {"plot_axis": ["x", "y"]}, ("plot_axis", "point"))
         self.draw(visuals.line_xy, label, points, **{"color": color, "width": 1.4} | look)
 
     def bars(self, label: str, x: Any, y: Any, color: str, width: float) -> None:
-        """Bars between ends that broadcast to (k, 2): one artist, with NaN between them."""
+        """Bars between ends that broadcast to (k, 2), as one artist."""
         ends = np.stack(np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64)))
         across, up = np.insert(ends, 2, np.nan, axis=2).reshape(2, -1)
         self.line(label, across, up, color, width=width, solid_capstyle="butt")
@@ -102,11 +109,7 @@ class Panel:
         yticks: Ticks | None = None,
         xticks: Ticks | None = None,
     ) -> None:
-        """Set label, limits and ticks, without a box.
-
-        Without ``yticks`` there is no vertical axis, as the height of a density is not read.
-        ``xticks`` default to round numbers; empty ones remove the axis.
-        """
+        """Set label, limits and ticks; without ``yticks`` there is no vertical axis."""
         library = import_module(f"arviz_plots.backend.{self.collection.backend}")
         target = self.collection.viz["plot"][self.name].item()
         low, high = map(float, xlim)
@@ -134,14 +137,9 @@ def plot_forest(
     """Draw estimates with their intervals, one row each from the top, without a title.
 
     Rows have ``name``, ``mean``, ``interval``, and optionally ``outer`` (a wider interval, thin),
-    ``score`` (a black mark, whose meaning is the argument) and ``weak`` (grey and hollow). Infinite
-    ends go to the edge. Artists of the panel ``variable`` are ``interval``, ``outer`` and ``mean``,
-    each followed by ``_weak`` for weak rows, and ``score``. ``holds`` are other numbers within the
-    axis, with space for a text above the first row; ``beside`` are panels to the right.
-
-    >>> rows = [{"name": "a", "mean": 0.9, "interval": [0.88, 0.91]}]
-    >>> plot_forest(rows, "accuracy", backend="none").collection.viz["mean"]["skill"].item()["x"]
-    array([0.9])
+    ``score`` (a black mark, whose meaning is the argument) and ``weak`` (grey and hollow). Artists
+    of the panel ``variable`` have these names, those of weak rows end in ``_weak``. ``holds`` are
+    other numbers within the axis; ``beside`` are panels to the right.
     """
     drawn = ("outer", "interval", "mean", "score")
     ends = np.concatenate([holds, *(np.ravel(row[k]) for row in rows for k in drawn if k in row)])
@@ -193,13 +191,9 @@ def plot_lines(
     """Draw lines (x, y) with their names at the right end, in their colours, without a title.
 
     ``bands`` are lower and upper ends around a line, (2, x); ``levels`` heights of horizontal lines
-    and ``points`` (x, y) of dots, by their texts; ``holds`` other heights within the axis, at whose
-    ends bands are cut. Artists of the panel ``variable`` are ``line_0``, ``name_0``, ``band_0``,
-    ``level_0``, ``level_name_0``, ``point_0``, ``point_name_0``, ...
-
-    >>> panel = plot_lines({"a": ([1, 2], [3, 4])}, "x", variable="height", backend="none")
-    >>> panel.collection.viz["line_0"]["height"].item()["y"]
-    array([3., 4.])
+    and ``points`` (x, y) of dots, by their texts; ``holds`` other heights within the axis. Artists
+    of the panel ``variable`` are ``line_0``, ``name_0``, ``band_0``, ``level_0``, ``level_name_0``,
+    ``point_0``, ``point_name_0``, ...
     """
     drawn = {name: (np.asarray(x, float), np.asarray(y, float)) for name, (x, y) in lines.items()}
     across = np.concatenate([x for x, _ in drawn.values()])
@@ -241,11 +235,64 @@ def plot_lines(
     return panel
 
 
+def plot_differences(
+    names: Sequence[str], places: FloatArray, apart: BoolArray, label: str, **where: Any
+) -> Panel:
+    """Draw a critical-difference diagram (Demsar 2006, Fig. 1), without a title.
+
+    ``places`` (m,) are on the axis; ``apart`` (m, m) marks pairs distinguished in either order.
+    Standard errors of differences vary, so a dot marks each entry of a bar, one of
+    ``indistinct_sets``. Artists of the panel ``place`` are ``name_0``, ``leader_0``, ... from the
+    left, and ``bar_0``, ``members_0`` (its dots), ...
+    """
+    order, m = np.argsort(places, kind="stable"), len(names)
+    sets = sorted((sorted(places[[*one]]) for one in indistinct_sets(apart)), key=min)
+    reach = 0.5 * (np.ptp(places) == 0)  # an axis for equal ones
+    ticks, texts = make_ticks(float(places.min() - reach), float(places.max() + reach))
+    low, high = min(places.min(), *ticks), max(places.max(), *ticks)
+    shown = [shown_name(names[k], 32) for k in order]
+    inches = 0.4 + 0.075 * max(8, *map(len, [*shown, label]))  # beside the axis, which has 4.5
+    side, top, left = (high - low) * inches / 4.5, 1 + 0.5 * len(sets), (m + 1) // 2
+    size = (4.5 + 2 * inches, 0.9 + 0.25 * (top + left))
+    panel = Panel(make_collection(["place"], figsize=size, **where), "place")
+    before, after, dark = low - side / 9, high + side / 9, COLORS["dark"]
+    panel.line("axis", [low, high], [0, 0], dark)
+    panel.bars("ticks", np.array(ticks)[:, None], [[0, 0.3]], dark, 1.0)
+    for k, (tick, text) in enumerate(zip(ticks, texts, strict=True)):
+        panel.text(f"tick_{k}", tick, 0.6, text, align="center")
+    panel.text("label", before, 0, label, align="right")
+    for k, (at, name) in enumerate(zip(places[order], shown, strict=True)):
+        end, align = (before, "right") if k < left else (after, "left")
+        height = -top - min(k, m - 1 - k)
+        panel.line(f"leader_{k}", [at, at, end], [0, height, height], dark, width=0.8)
+        panel.text(f"name_{k}", end, height, f" {name} ", align=align)
+    for k, members in enumerate(sets):
+        heights, color = np.full(len(members), -0.5 * (k + 1)), COLORS["theta_sota"]
+        panel.line(f"bar_{k}", members, heights, color, width=3.0)
+        panel.dots(f"members_{k}", members, heights, color, size=24)
+    panel.set_axes("", (low - side, high + side), ylim=(0.2 - top - left, 1.2), xticks=([], []))
+    return panel
+
+
+def indistinct_sets(apart: BoolArray) -> list[frozenset[int]]:
+    """Largest sets of two or more entries of which no two are distinguished.
+
+    Every distinguished pair splits the sets that contain both (Piepho 2004, doi
+    10.1198/1061860043515).
+    """
+    sets = {frozenset(range(len(apart)))}
+    for pair in map(frozenset, np.argwhere(apart).tolist()):
+        split = {one for one in sets if pair <= one}
+        sets = sets - split | {one - {entry} for one in split for entry in pair}
+        sets = {one for one in sets if not any(one < other for other in sets)}
+    return [one for one in sets if len(one) > 1]
+
+
 def density_of(draws: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Kernel density of draws with one mode: places, and heights (0 if all draws are equal)."""
+    """Kernel density of draws: places, and heights (0 if all draws are equal)."""
     if np.ptp(draws) <= 1e-9 * np.abs(draws).max():
         return np.ravel(draws)[:1], np.zeros(1)
-    # ArviZ's default bandwidth shows ripples of draws
+    # ArviZ's default bandwidth shows ripples
     curve = xr.DataArray(np.ravel(draws), dims="x").azstats.kde(dim="x", bw="scott", grid_len=200)
     return curve.sel(plot_axis="x").values, curve.sel(plot_axis="y").values
 
@@ -278,7 +325,7 @@ def plain_text(text: str) -> str:
 
 
 def word_of_skill(tree: xr.DataTree) -> str:
-    """AUC, score or accuracy, by the metric of the board."""
+    """AUC, score or accuracy."""
     return {"auc": "AUC", "score": "score"}.get(str(tree.attrs.get("metric")), "accuracy")
 
 
@@ -295,3 +342,36 @@ def spread_out(heights: Sequence[float], apart: float) -> list[float]:
     moved[order] = isotonic_regression(np.asarray(heights)[order] - steps).x + steps
     places: list[float] = moved.round(12).tolist()
     return places
+
+
+def save_figure(collection: PlotCollection, path: str | os.PathLike[str], **options: Any) -> Path:
+    """Write a figure whole or not at all, as png, svg or pdf by its suffix, with text as text.
+
+    ``options`` are those of ``PlotCollection.savefig``; ``dpi`` is 300 by default.
+    """
+    target = Path(path)
+    look = {"pdf.fonttype": 42, "svg.fonttype": "none", "savefig.dpi": 300}
+    with whole_file(target) as draft, _printed(look):
+        collection.savefig(draft, **options)
+    return target
+
+
+@contextmanager
+def _printed(look: Mapping[str, Any]) -> Iterator[None]:
+    import matplotlib as mpl
+    from matplotlib.font_manager import fontManager
+
+    known = set(fontManager.get_font_names())
+    fonts = ["DejaVu Sans", *(name for name in _FONTS if name in known)]
+    settings: Any = {"svg.hashsalt": "bayes_sota", **look, "font.sans-serif": fonts}
+    with mpl.rc_context(settings), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+        yield
+
+
+def svg_address(collection: PlotCollection) -> str:
+    """A figure as a data address of an SVG image, in which a browser runs nothing."""
+    drawn = BytesIO()
+    with _printed({}):
+        collection.viz["figure"].item().savefig(drawn, format="svg", metadata={"Date": None})
+    return "data:image/svg+xml;base64," + base64.b64encode(drawn.getvalue()).decode()

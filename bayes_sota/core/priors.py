@@ -1,19 +1,21 @@
-"""Priors as frozen dataclasses with parameters that a reader can argue about.
+"""Priors as frozen dataclasses, and named models: one TOML file each, of priors and settings.
 
-Skill priors say where the field lies and how much it varies, the correlation prior how alike the
-classifiers' mistakes are, the prior of tries how many could have become the observed maximum.
-The defaults of all ``BUILDERS`` equal files of ``models/`` (``tests/test_specifications.py``).
+The defaults of all ``BUILDERS`` equal files of ``models/``; kinds of fields, which differ in their
+prior of rho alone, share ``fields.toml`` (``tests/test_specifications.py``).
 """
 
+import tomllib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_sota.core.arguments import (
+    DRAWS,
     NOT_NEGATIVE,
     NUMBER,
     POSITIVE,
@@ -23,6 +25,7 @@ from bayes_sota.core.arguments import (
 )
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Beta, LogitNormal, SkillDistribution, Uniform, logit
+from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import FloatArray
 
 type Ends = tuple[float, float]
@@ -50,7 +53,6 @@ def check_range(name: str, value: Ends | float, low: float, high: float, meaning
 
 
 def _check_positive(priors: Any, **others: Range) -> None:
-    """``InputError`` unless all fields are positive, or in the ``Range`` given for one."""
     for one in fields(priors):
         value = getattr(priors, one.name)
         for number in value if isinstance(value, tuple | list) else (value,):
@@ -87,7 +89,6 @@ class FieldPriors:
 
     @property
     def log_spread(self) -> tuple[float, float]:
-        """Prior mean and sd of the logarithm of the spread."""
         return normal_between(np.log(self.spread))
 
 
@@ -110,7 +111,6 @@ class SkillPrior(FieldPriors):
     law: ClassVar[type[SkillDistribution]]
 
     def distribution(self, location: ArrayLike, spread: ArrayLike) -> SkillDistribution:
-        """P(theta) for given hyperparameters, which may be arrays."""
         return self.law.from_location_spread(location, spread)
 
     def draw(self, rng: np.random.Generator, size: int) -> tuple[FloatArray, FloatArray]:
@@ -156,7 +156,6 @@ class CorrelationPrior(ABC):
 
     @property
     def is_fixed(self) -> bool:
-        """Whether rho is known."""
         return isinstance(self, FixedCorrelation)
 
     @abstractmethod
@@ -173,8 +172,7 @@ class BetaCorrelation(CorrelationPrior):
     """Beta prior on rho; the default has mean 0.69 and a 95 % interval from 0.36 to 0.93.
 
     The default predicts rho in a new domain from response matrices of three domains
-    (``tests/calibration/correlation_by_domain.py``); ``--domain`` has narrower ones. Møllersen &
-    Holsbø take 0.6 from ImageNet models (Mania et al. 2019), for which their formula gives 0.77.
+    (``tests/calibration/correlation_by_domain.py``).
     """
 
     a: float = 5.7
@@ -277,15 +275,14 @@ class BoardPriors(FieldPriors):
     Parameters
     ----------
     typical, spread : (float, float)
-        As in ``FieldPriors``. The lower end of the spread decides how far scores are shrunk
-        (docs/measured/calibration.md).
+        As in ``FieldPriors``. The lower end of the spread decides how far scores are shrunk.
     correlation : CorrelationPrior
         rho, of the leaders, which decide theta_sota.
     families : tuple of str
         Equally likely shapes of P(psi) to average over (``bayes_sota.leaderboard.fit``).
     submission_luck : CorrelationPrior
-        lambda of ``bayes_sota.maximum.submissions``: how far luck chose the one of an entry's
-        ``submissions`` that the board shows. One board barely identifies it.
+        lambda of ``bayes_sota.maximum.score_laws``: how far luck chose the one of an entry's
+        ``submissions`` that the board shows.
     """
 
     spread: Ends | float = (0.11, 0.8)
@@ -374,7 +371,7 @@ class EppPriors:
     skill_scale, tournament_scale : float
         Scale of the half-normal prior of the sd of skills, and of their deviations in a tournament.
         With 2, half of the prior has an sd below 1.35, where the better of two random players wins
-        78 % of the rounds in the median, and 2.5 % above 4.5, where it wins 99 %.
+        78 % of the rounds in the median.
     effect_scale : float
         Sd of the effect of a covariate: per standard deviation, or of each level of a category.
 
@@ -396,8 +393,8 @@ class EppPriors:
 class CrossValidationPriors:
     """Priors of learners compared by cross-validation.
 
-    The unit of scores is the typical standard deviation of a learner's own part of a fold score, so
-    that one prior serves every scorer (as in Corani et al. 2017).
+    The unit of scores is the typical standard deviation of a learner's own part of a fold score (as
+    in Corani et al. 2017).
 
     Parameters
     ----------
@@ -410,11 +407,10 @@ class CrossValidationPriors:
         Sd of the log standard deviations of the learners on a data set, and over data sets.
     partition_ratio : (float, float)
         Median, and sd of the logarithm, of the sd of an iteration's mean relative to independent
-        folds: smaller than 1 as folds of one partition test all items once, larger for unstable
-        learners.
+        folds: below 1 as folds of one partition test all items once.
     overlap : float
         Odds of rho, the correlation of two fold scores, as a multiple of n_test / n_train: 1 is
-        Nadeau & Bengio's. Scores do not identify it.
+        Nadeau & Bengio's.
 
     Examples
     --------
@@ -444,10 +440,8 @@ class Priors:
         P(theta). A whole board averages over shapes and takes the ranges of ``LogitNormalSkill``.
     correlation : CorrelationPrior, optional
         rho, the correlation of a classifier with the reference.
-    families : tuple of str, optional
-        Shapes of P(theta) of a whole board (``bayes_sota.leaderboard.fit``).
-    submission_luck : CorrelationPrior, optional
-        lambda, how far luck chose what a board with ``submissions`` shows (``BoardPriors``).
+    families, submission_luck : optional
+        As in ``BoardPriors``.
     """
 
     skill: SkillPrior | None = None
@@ -490,7 +484,7 @@ board_priors = partial(own_priors, BoardPriors)
 
 
 class Builder(NamedTuple):
-    """Default specification of a builder of models, and the class of its priors."""
+    """Default specification, and class of the priors."""
 
     default: str
     priors: type[Any]
@@ -504,3 +498,88 @@ BUILDERS = {
     "epp": Builder("epp", EppPriors),
     "crossval": Builder("crossval", CrossValidationPriors),
 }
+
+_FAMILIES = {"logit-normal": LogitNormalSkill, "beta": BetaCorrelation, "fixed": FixedCorrelation}
+_FACTS = {"name", "builder", "description", "meaning", "citation", "sampler"}  # others are priors
+
+
+@dataclass(frozen=True)
+class SamplerSettings:
+    """Draws per chain and chains; tuning steps and target acceptance rate of NUTS."""
+
+    draws: int = 1000
+    chains: int = 4
+    tune: int = 1000
+    target_accept: float = 0.9
+
+
+@dataclass(frozen=True)
+class ModelSpecification:
+    """A named model: a key of ``BUILDERS``, its priors (or ``Priors``), and sampler settings.
+
+    The name is that of a file ``models/NAME.toml``, or of a table of ``models/fields.toml``.
+    """
+
+    name: str
+    builder: str = "observed_maximum"
+    priors: Any = None
+    sampler: Any = None
+
+    def __post_init__(self) -> None:
+        check_choice("builder", self.builder, BUILDERS)
+        object.__setattr__(self, "priors", own_priors(BUILDERS[self.builder].priors, self.priors))
+        if self.sampler is None:
+            object.__setattr__(self, "sampler", load_model(BUILDERS[self.builder].default).sampler)
+
+    @property
+    def provenance(self) -> dict[str, str]:
+        """Name, and digest of everything that can change a number, as attributes."""
+        digest = digest_of(self.name, self.builder, self.priors, self.sampler)
+        return {"model_name": self.name, "model_hash": digest}
+
+    def sizes(self, draws: int | None, chains: int | None) -> dict[str, int]:
+        draws = DRAWS.check(self.sampler.draws if draws is None else draws, "draws")
+        chains = DRAWS.check(self.sampler.chains if chains is None else chains, "chains")
+        DRAWS.check(draws * chains, "draws times chains")
+        return {"draws": draws, "chains": chains}
+
+
+def load_model(name: str) -> ModelSpecification:
+    """Read a named model, one of ``bayes_sota.leaderboard.model_names()``.
+
+    Raises
+    ------
+    InputError
+        No such model.
+
+    Examples
+    --------
+    >>> load_model("epp").priors.skill_scale
+    2.0
+    """
+    check_choice("model", name, model_names())
+    table = _named_models()[name]
+    kind = BUILDERS[table["builder"]]
+    priors: dict[str, Any] = {}
+    for key in table.keys() - _FACTS:
+        numbers: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in table[key].items()}
+        family = numbers.pop("family", None)
+        priors |= numbers if family is None else {key: _FAMILIES[family](**numbers)}
+    sampler = SamplerSettings(**_named_models()[kind.default]["sampler"] | table.get("sampler", {}))
+    return ModelSpecification(name, table["builder"], kind.priors(**priors), sampler)
+
+
+def model_names() -> list[str]:
+    """Names of the models that come with the package, sorted."""
+    return sorted(_named_models())
+
+
+@cache
+def _named_models() -> dict[str, dict[str, Any]]:
+    package = Path(__file__).parents[1]
+    installed, checkout = package / "_models", package.parent / "models"
+    files = (installed if installed.is_dir() else checkout).glob("*.toml")
+    models = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in files}
+    for name, of_rho in models.pop("fields").items():  # kinds of fields
+        models[name] = {"name": name, "builder": "leaderboard", **of_rho}
+    return models

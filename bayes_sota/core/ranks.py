@@ -5,15 +5,12 @@ d of all ranks :math:`r_{dj}` has the depth
 
 .. math:: \delta_d = \min_j \min\{F_j(r_{dj}),\; 1 - F_j(r_{dj} - 1)\}
 
-and a set spans the ranks of an entry in draws at least as deep as the 1 - p quantile of depths, so
-that all ranks lie in their sets with probability p.
+and a set spans the ranks of an entry in draws at least as deep as the 1 - p quantile of depths.
 
 ``confidence_rank_sets`` are of Mogstad, Romano, Shaikh & Wilhelm 2024 (doi 10.1093/restud/rdad006)
 in one step: two entries are distinguished if their difference, in standard errors, exceeds the p
-quantile of the largest simulated one of all pairs. Ends of a set count the entries that are surely
-better, or worse. They have probability p even where entries are equal; further steps narrow them by
-at most 4 % on real boards. ``tests/core/test_ranks.py`` compares both with enumeration;
-docs/measured/ranks.md has their coverage.
+quantile of the largest simulated one of all pairs. ``tests/core/test_ranks.py`` compares both with
+enumeration; docs/measured/ranks.md has their coverage.
 """
 
 from collections.abc import Sequence
@@ -31,8 +28,8 @@ def joint_rank_sets(
 ) -> IntArray:
     """Smallest and largest rank of each entry, (m, 2), simultaneous in a posterior.
 
-    ``rank`` (D, m) is 1 for the best entry of a draw; ``prob`` the least probability that all ranks
-    lie in their sets. Draws of entries ``alike``, which have the same posterior, are pooled.
+    ``rank`` (D, m) is 1 for the best entry of a draw. Draws of entries ``alike``, which have the
+    same posterior, are pooled.
 
     >>> rank = np.array([[1, 2, 3]] * 90 + [[2, 1, 3]] * 9 + [[3, 2, 1]])
     >>> joint_rank_sets(rank, 0.95).tolist()
@@ -58,8 +55,8 @@ def confidence_rank_sets(
 ) -> IntArray:
     """Simultaneous confidence sets of ranks: smallest and largest of each entry, (m, 2).
 
-    ``scores`` (m,) are better if larger. ``errors`` (m, m) are standard errors of differences, 0
-    for pairs that are never distinguished; ``deviations`` (B, m) simulated errors of all scores.
+    ``errors`` (m, m) are standard errors of differences, 0 for pairs that are never distinguished;
+    ``deviations`` (B, m) simulated errors of all scores.
 
     >>> scores, noise = np.array([3.0, 0.1, 0.0]), np.random.default_rng(0).normal(size=(999, 3))
     >>> confidence_rank_sets(scores, np.full((3, 3), 2**0.5) - 2**0.5 * np.eye(3), 0.7 * noise, 0.9)
@@ -108,5 +105,5 @@ def tiers(sets: IntArray) -> IntArray:
 
 
 def separated_neighbours(sets: IntArray) -> int:
-    """Number of neighbours whose sets of ranks, (m, 2) in order, have no rank in common."""
+    """Number of neighbours whose sets of ranks, (m, 2), have no rank in common."""
     return int(np.count_nonzero(sets[:-1, 1] < sets[1:, 0]))

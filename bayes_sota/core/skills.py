@@ -31,7 +31,7 @@ def logit(p: ArrayLike) -> FloatArray:
 class SkillDistribution(ABC):
     """Distribution of a classifier's skill theta; parameters may be arrays that broadcast.
 
-    ``sf``, ``isf`` and ``tail`` use the ``coordinate``: the log odds, or theta itself.
+    ``sf``, ``isf`` and ``tail`` use the coordinate: the log odds, or theta itself.
     """
 
     def __post_init__(self) -> None:
@@ -40,15 +40,12 @@ class SkillDistribution(ABC):
 
     @classmethod
     def from_location_spread(cls, location: ArrayLike, spread: ArrayLike) -> Self:
-        """The distribution with this location and spread on the log-odds scale."""
         return cls(location, spread)  # type: ignore[call-arg]
 
     def skill(self, coordinate: ArrayLike) -> FloatArray:
-        """Skill theta at a coordinate."""
         return np.asarray(coordinate, dtype=np.float64)
 
     def from_skill(self, skill: ArrayLike) -> FloatArray:
-        """Coordinate of a skill."""
         return np.asarray(skill, dtype=np.float64)
 
     def sf(self, c: ArrayLike) -> FloatArray:
@@ -68,10 +65,9 @@ class SkillDistribution(ABC):
 
         .. math:: E \max_j \Theta_j = \int_0^1 \theta\big(F^{-1}(v^{1/m})\big)\, dv
 
-        by a trapezoidal rule in the log odds of v; the error is below 1e-9 for spreads of up to 2.
+        by a trapezoidal rule; the error is below 1e-9 for spreads of up to 2.
         """
-        # All is analytic in a strip of half-width pi around the real axis, up to the log odds of
-        # skill itself, so that the error falls like exp(-2 pi^2 / step); mass 1e-10 lies beyond.
+        # analytic in a strip of half-width pi, so that the error falls like exp(-2 pi^2 / step)
         step, reach = 0.6, 36
         t = step * np.arange(-reach, reach + 1)
         w, log_v = expit(t) * expit(-t), -np.logaddexp(0, -t)
@@ -81,20 +77,19 @@ class SkillDistribution(ABC):
         return np.asarray(skills @ (w / w.sum()))
 
     def expanded(self) -> Self:
-        """The same, with a trailing axis of length one in every parameter."""
+        """The same, with a trailing axis in every parameter."""
         return type(self)(*(value[..., None] for value in vars(self).values()))
 
     def take(self, index: ArrayLike) -> Self:
-        """The distributions at ``index`` of one-dimensional parameters."""
         return type(self)(*(value[np.asarray(index)] for value in vars(self).values()))
 
 
 def hat_weights(excess: FloatArray, nodes: FloatArray) -> FloatArray:
     r"""Expectations of the piecewise linear hat functions on ``nodes`` (N,), shape (..., N).
 
-    For f linear between the nodes and constant outside, :math:`E f(C) = \sum_i w_i f(c_i)` exactly,
-    however narrow the distribution. The weights are second divided differences of the ``excess``
-    over each node, (..., N), of ``SkillDistribution.tail``.
+    For f linear between the nodes and constant outside, :math:`E f(C) = \sum_i w_i f(c_i)` exactly.
+    The weights are second divided differences of the ``excess`` over each node, (..., N), of
+    ``SkillDistribution.tail``.
     """
     weights = np.empty_like(excess)
     slopes = (excess[..., :-1] - excess[..., 1:]) / np.diff(nodes)

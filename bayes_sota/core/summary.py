@@ -39,12 +39,12 @@ type ErrorOfMean = Callable[[FloatArray], float]  # mcse of the mean of draws (c
 def estimand_summary(
     tree: "xr.DataTree", name: str, ci_prob: float = 0.95, board: int = 0
 ) -> dict[str, Any]:
-    """``summarize_draws`` of a variable of a result, of one of several boards."""
+    """``summarize_draws`` of a variable of a result."""
     return summarize_draws(draws_of(tree, name, board), ci_prob, mcse_of(tree))
 
 
 def mcse_of(tree: "xr.DataTree") -> ErrorOfMean:
-    """Function for the mcse of a mean of draws of a result."""
+    """Function for the mcse of a mean of draws."""
     if not int(tree.attrs.get("draws_are_independent", 0)):
         import arviz as az
 
@@ -56,8 +56,8 @@ def mcse_of(tree: "xr.DataTree") -> ErrorOfMean:
 
 
 def error_of_mean(values: FloatArray, points: Points | None = None) -> float:
-    """Error of the mean of draws that are independent, or several of which share a point."""
-    if values.size < 2:
+    """Error of the mean of independent draws, or of those behind two or more points; else NaN."""
+    if values.size < 2 or (points is not None and np.ptp(points[0]) == 0):
         return float("nan")
     if points is None:
         return float(values.std(ddof=1) / values.size**0.5)
@@ -67,7 +67,7 @@ def error_of_mean(values: FloatArray, points: Points | None = None) -> float:
 def summarize_draws(
     values: FloatArray, ci_prob: float = 0.95, error: ErrorOfMean = error_of_mean
 ) -> dict[str, Any]:
-    """Mean, median, sd, interval and mcse of draws, independent by default."""
+    """Mean, median, sd, interval and mcse of draws."""
     OPEN_SHARE.check(ci_prob, "ci_prob")
     low, high = np.quantile(values, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
     sd = float(values.std(ddof=1)) if values.size > 1 else 0.0
@@ -81,7 +81,7 @@ def summarize_draws(
 
 
 def summarize_difference(draws: FloatArray, ci_prob: float = 0.95) -> dict[str, Any]:
-    """Mean, sd and interval of a difference, and ``p_better``, the share of positive draws."""
+    """Mean, sd, interval and ``p_better``, the share of positive draws."""
     found = summarize_draws(draws, ci_prob)
     kept = {key: found[key] for key in ("mean", "sd", "interval")}
     return kept | {"p_better": float(np.mean(draws > 0))}
@@ -99,8 +99,8 @@ def summarize(
     ci_prob : float
         Probability of the equal-tailed interval.
     var_names : list of str, optional
-        Default: ``ESTIMANDS`` and ``CHANCES`` of ``bayes_sota.core.schema`` that the result has,
-        and ``p_best`` of players.
+        Default: ``ESTIMANDS`` and ``CHANCES`` of ``bayes_sota.core.schema``, and ``p_best`` of
+        players.
 
     Returns
     -------
@@ -146,7 +146,6 @@ def summarize(
 
 
 def _chances(tree: "xr.DataTree") -> Iterator[tuple[str, "xr.DataArray", "xr.DataArray"]]:
-    """Probabilities of a result, with their Monte Carlo errors, 0 for closed forms."""
     stated, drawn = dataset_of(tree, "point_estimate"), dataset_of(tree, "posterior")
     size = drawn.sizes["chain"] * drawn.sizes["draw"]
     for name in (name for name in CHANCES if name in stated):
@@ -159,7 +158,6 @@ def _chances(tree: "xr.DataTree") -> Iterator[tuple[str, "xr.DataArray", "xr.Dat
 
 
 def _places(name: str, variable: "xr.DataArray") -> Iterator[tuple[str, Any]]:
-    """Yield name with position, and values, of each element; a single board has no position."""
     from arviz_base import xarray_var_iter
     from arviz_base.labels import BaseLabeller
 
@@ -183,7 +181,7 @@ def how_drawn(tree: "xr.DataTree") -> str:
 
 
 def seed_of(tree: "xr.DataTree") -> int | str:
-    """Seed of a result, or "generator"."""
+    """Seed of a result."""
     return seed_number(str(tree.attrs["random_seed"]))
 
 
@@ -194,8 +192,7 @@ def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
     -------
     dict
         ``ok``, ``reasons``, and for dependent draws the largest ``r_hat`` and the smallest
-        ``ess_bulk`` of theta_sota (of a claim the difference, of a tournament the skills) and of
-        all sampled variables.
+        ``ess_bulk`` of theta_sota (difference, epp) and of all sampled variables.
     """
     drawn = dataset_of(tree, "posterior")
     reasons = [r for r in str(tree.attrs.get("diagnostics_reasons", "")).split("; ") if r]
@@ -226,14 +223,12 @@ def probability_above(tree: "xr.DataTree", threshold: float, board: int = 0) -> 
 
     .. math:: P(\theta_{sota} > t \mid data) \approx \frac1D \sum_d 1[\theta_{sota, d} > t]
 
-    It is the probability of a larger number even if lower scores are better.
-
     Parameters
     ----------
     tree : DataTree
         A result with draws of theta_sota.
     threshold : float
-        The skill t, in the units of theta_sota; accuracies and AUCs are shares.
+        The skill t; accuracies and AUCs are shares.
     board : int
         Index of the board, if there are several.
 
@@ -270,11 +265,9 @@ def weighted_chance(
     .. math:: \hat p = \sum_d w_d p_d, \quad
               \mathrm{mcse}^2 = \sum_d w_d^2 (p_d - \hat p)^2, \quad \sum_d w_d = 1
 
-    The mcse is scaled by the ratio of ``error`` (see ``mcse_of``) to that of independent draws. The
-    largest variance with this mean counts as one more draw, as a few draws that agree are not
-    certain; if all are 0, or all 1, it is ``share_mcse``. ``chances`` and ``log_weights``, log
-    likelihoods of later data, have shape (chain, draw). With weights, ``effective_draws`` is
-    :math:`1 / \sum_d w_d^2`.
+    scaled by the ratio of ``error`` (see ``mcse_of``) to that of independent draws. The largest
+    variance with this mean counts as one more draw. ``chances`` and ``log_weights``, log
+    likelihoods of later data, have shape (chain, draw).
     """
     weights = np.ones(chances.shape)
     if log_weights is not None:
@@ -293,7 +286,7 @@ def weighted_chance(
 
 
 def draws_of(tree: "xr.DataTree", name: str, board: int = 0) -> FloatArray:
-    """Draws of a variable, of one of several boards, shape (chain, draw)."""
+    """Draws of a variable, of one of several boards, (chain, draw)."""
     values = np.atleast_3d(np.asarray(group_of(tree, name)[name].values, dtype=np.float64))
     return values[..., Range(0, values.shape[2] - 1, whole=True).check(board, "board")]
 
@@ -315,7 +308,7 @@ def group_of(tree: "xr.DataTree", name: str) -> "xr.DataTree":
 
 
 def numbers_report(rows: Sequence[tuple[str, Any, str]], **described: Any) -> Report:
-    """Report of a few numbers: rows of name, value and text; ``described`` as in ``Report``."""
+    """Report of a few numbers: rows of name, value and text."""
     cells = [{"quantity": name, "value": value} for name, value, _ in rows]
     table = Table(["quantity", "value"], [[name, text] for name, _, text in rows])
     paragraph = [*described["sentences"], *as_sentences(described["content"]["notes"])]
@@ -326,10 +319,7 @@ def numbers_report(rows: Sequence[tuple[str, Any, str]], **described: Any) -> Re
 def list_report(
     kind: str, records: Sequence[Mapping[str, Any]], columns: Mapping[str, str], **described: Any
 ) -> Report:
-    """Report of a list: ``kind`` is its key in ``--json``, beside ``content``.
-
-    ``records`` are the rows of a CSV file; ``columns`` maps headings of the printed table to keys.
-    """
+    """Report of a list: ``kind`` is its key in ``--json``, ``records`` the rows of a CSV file."""
     content = {kind: list(records)} | described.pop("content", {})
     return Report(
         make_frame=partial(frame_of, records),
@@ -340,9 +330,7 @@ def list_report(
 
 
 def frame_of(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
-    """Data frame with a row per record, some of whose whole numbers may be missing.
-
-    Floats cannot represent a whole number above 2**53, such as a seed.
+    """Data frame with a row per record; whole numbers stay whole where some are missing.
 
     >>> frame_of([{"seed": 2**62 + 1}, {}])["seed"].tolist()
     [4611686018427387905, <NA>]

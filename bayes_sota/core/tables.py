@@ -30,15 +30,7 @@ SOFTWARE = f"bayes_sota {__version__}"  # for a paper
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text for people, unescaped.
-
-    Attributes
-    ----------
-    header : sequence of str
-    rows : sequence of sequence of str
-    title : str
-        Subject of the table.
-    """
+    """Rows of text for people, unescaped, below a header and a title."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -46,7 +38,6 @@ class Table:
 
     @property
     def numeric(self) -> list[bool]:
-        """Whether each column contains only numbers."""
         columns = list(zip(*self.rows, strict=True)) or [() for _ in self.header]
         cells = [[cell.strip("<> %").replace(",", "") for cell in column] for column in columns]
         return [all(map(_NUMBER.fullmatch, column)) for column in cells]
@@ -68,19 +59,15 @@ class Report:
     ----------
     content : dict
         Everything as plain Python objects, with the keys of ``--json``.
-    make_frame : callable
-        Makes ``frame``, the numbers of the CSV file, on first use.
+    frame : DataFrame
+        Numbers of the CSV file, which ``make_frame`` makes on first use.
     tables : sequence of Table
-    sentences, legend : sequence of str
-        The answer before the tables, and explanations below them.
-    footer : sequence of str
-        Basis of the numbers.
+    sentences, legend, footer : sequence of str
+        The answer before the tables, explanations below them, and the basis of the numbers.
     reasons : sequence of str
         Why the result cannot be trusted; empty if it can.
-    paragraph : sequence of str
-        Sentences for a paper; default ``sentences``.
-    basis : sequence of str
-        Method, software and sources.
+    paragraph, basis : sequence of str
+        Sentences for a paper, by default ``sentences``; method, software and sources.
     measured : str
         Key of ``page/words.toml``: accuracy of such results on real data.
     in_words : bool
@@ -111,12 +98,11 @@ class Report:
 
     @property
     def notes(self) -> list[str]:
-        """How the data were read, and other notes."""
         return [*self.content.get("reading", ()), *self.content.get("notes", ())]
 
     @property
     def text(self) -> str:
-        """Paragraph for a paper, on one line that cannot control a terminal."""
+        """Paragraph for a paper, on one line."""
         sentences = self.paragraph or self.sentences
         return plain_text(" ".join([*self._doubts, *sentences, f"({'; '.join(self.basis)})"]))
 
@@ -125,7 +111,6 @@ class Report:
         return [f"Not to be trusted: {'; '.join(self.reasons)}."] if self.reasons else []
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain Python objects, with the paragraph."""
         return self.content | {"text": self.text}
 
     def to_csv(self) -> str:
@@ -135,7 +120,6 @@ class Report:
         return cells.to_csv(index=False, header=names, lineterminator="\n")
 
     def to_markdown(self) -> str:
-        """Sentences, tables and legend as Markdown."""
         below = [*self.legend, *(f"Note: {note}" for note in self.notes)]
         parts = [
             *map(markdown_text, [*self.sentences, *self._doubts]),
@@ -145,10 +129,7 @@ class Report:
         return "\n\n".join(parts) + "\n"
 
     def to_latex(self, label: str = "bayes-sota") -> str:
-        r"""Tables as LaTeX with booktabs, for ``\input``; sentences and notes are comments.
-
-        The first caption has the legend and doubts. Labels are ``tab:label``, ``tab:label-2``, ...
-        """
+        r"""Tables as LaTeX with booktabs, with the labels ``tab:label``, ``tab:label-2``, ..."""
         notes = [_BOOKTABS, *self.sentences, *(f"Note: {note}" for note in self.notes)]
         lines = [f"% {plain_text(line)}" for line in notes]
         captions = [f"{table.title}." * bool(table.title) for table in self.tables]
@@ -160,7 +141,6 @@ class Report:
         return "\n".join(lines)
 
     def to_json(self) -> str:
-        """One JSON object: ``to_dict`` after the schema version."""
         document = {"schema_version": SCHEMA_VERSION} | self.to_dict()
         return json.dumps(_jsonable(document), indent=2) + "\n"
 
@@ -192,10 +172,6 @@ def table_of(
     """Printed table of rows of numbers; columns with only None are left out.
 
     ``columns`` maps headings to keys of the rows, or to functions of a row.
-
-    >>> rows = [{"name": "a", "p": 0.25, "n": None}, {"name": "b", "p": 0.75, "n": None}]
-    >>> table_of(rows, {"model": "name", "P": lambda row: f"{row['p']:.0%}", "n": "n"}).rows
-    [['a', '25%'], ['b', '75%']]
     """
     cells = {
         head: [row.get(cell) if isinstance(cell, str) else cell(row) for row in rows]
@@ -216,7 +192,6 @@ def rows_of(frame: "pd.DataFrame") -> list[dict[str, Any]]:
 
 
 def _harmless(value: Any) -> Any:
-    """The value without NaN and -0.0, or text that is no formula."""
     if isinstance(value, float):
         return "" if math.isnan(value) else value + 0.0  # no -0.0
     if not isinstance(value, str) or _NUMBER.fullmatch(value):
@@ -225,7 +200,6 @@ def _harmless(value: Any) -> Any:
 
 
 def _jsonable(value: Any) -> Any:
-    """The value for JSON, with null for infinity and NaN."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, dict):

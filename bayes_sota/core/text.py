@@ -21,16 +21,13 @@ from bayes_sota.core.types import IntArray
 
 _CLAUSE = re.compile(r"(?<=[;:] )")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_LATEX = {c: f"\\{c}" for c in "{}$&%#_"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "[": "{[}",
-    "]": "{]}",
-    "*": "{*}",  # as "[", at the beginning of a row it would belong to the end of the row above
+_NAMED = ["backslash", "asciitilde", "asciicircum", "less", "greater", "bar"]
+_LATEX = {
+    **{c: f"\\{c}" for c in "{}$&%#_"},
+    **{
+        c: f"{{{c}}}" for c in "[]*"
+    },  # at the start of a row they belong to the end of the last one
+    **{c: rf"\text{name}{{}}" for c, name in zip("\\~^<>|", _NAMED, strict=True)},
 }
 
 
@@ -73,20 +70,18 @@ def latex_text(text: str) -> str:
 
 
 def plain_text(text: object, longest: int | None = None) -> str:
-    r"""Text on one line with visible control characters, cut to ``longest`` characters.
+    r"""Text on one line with visible control characters.
 
     >>> print(plain_text("two\nlines"), plain_text("a" * 9, 4))
     two\nlines aaa…
     """
     whole = str(text)
-    if longest is not None:
-        whole = whole[: longest + 1]
     line = whole if whole.isprintable() else "".join(map(_visible, whole))
     return line if longest is None or len(line) <= longest else line[: longest - 1] + "…"
 
 
 def shown_name(name: str, longest: int = 36) -> str:
-    """Name on one line; a long one loses its middle, as names differ at their ends."""
+    """Name on one line; a long one loses its middle."""
     text = plain_text(name)
     if len(text) <= longest:
         return text
@@ -101,7 +96,7 @@ def _visible(c: str) -> str:
 
 
 def nearest(name: object, known: Iterable[str], most: int = 3) -> str:
-    """End of a message that suggests the most similar known names, or nothing."""
+    """End of a message that suggests similar names, or nothing."""
     from difflib import get_close_matches
 
     folded = {one.casefold(): one for one in known}
@@ -137,10 +132,7 @@ def about(count: float) -> str:
 
 
 def chance(p: float, mcse: float = 0.0) -> str:
-    """Probability in a table: three decimals, four if it is small, or a bound.
-
-    A share of draws has the decimals that its Monte Carlo standard error supports, and a bound of
-    at least two errors.
+    """Probability in a table, with the decimals that its Monte Carlo error supports, or a bound.
 
     >>> chance(0.09295), chance(3.1e-9), chance(0.99999)
     ('0.093', '< 0.0001', '> 0.999')
@@ -174,13 +166,13 @@ def in_prose(p: float, limit: float = np.inf) -> str:
 
 
 def p_value(p: float) -> str:
-    """A p-value in a sentence: "p = 0.031" or "p < 0.0001"."""
+    """A p-value in a sentence."""
     printed = chance(p)
     return f"p {printed}" if printed[0] in "<>" else f"p = {printed}"
 
 
 def as_scores(summary: dict[str, Any], decimals: int, metric: str) -> str:
-    """Mean and interval of a skill as scores: accuracies in percent."""
+    """Mean and interval of a skill."""
     mean, low, high = (
         as_score(x, decimals, metric) for x in (summary["mean"], *summary["interval"])
     )
@@ -201,9 +193,8 @@ def as_score(value: float, decimals: int, metric: str) -> str:
 def decimals_for(sd: float, mcse: float = 0.0) -> int:
     """Decimals to print: two digits of the sd, and no more than the Monte Carlo error allows.
 
-    The last decimal is at least the first digit of 2 ``mcse``, within which another seed's mean is
-    expected: the rule of ``az.summary``, after Vehtari, *How many iterations to run and how many
-    digits to report*. Intervals have the digits of the mean.
+    The last decimal is at least the first digit of 2 ``mcse``: the rule of ``az.summary``, after
+    Vehtari, *How many iterations to run and how many digits to report*.
 
     >>> decimals_for(0.012), decimals_for(0.012, 0.0004), decimals_for(0.012, 0.006)
     (3, 3, 2)
@@ -215,7 +206,7 @@ def decimals_for(sd: float, mcse: float = 0.0) -> int:
 
 
 def decimals_of(summary: Mapping[str, Any]) -> int:
-    """Decimals that the summary of a quantity supports."""
+    """Decimals that a summary supports."""
     low, high = summary["interval"]
     return decimals_for(summary.get("sd", (high - low) / 4), summary.get("mcse", 0.0))
 
@@ -227,19 +218,18 @@ def span(ends: Sequence[float], decimals: int) -> str:
 
 
 def estimate(summary: Mapping[str, Any], ci_prob: float) -> str:
-    """Mean and interval of a quantity, with the digits that they support."""
+    """Mean and interval."""
     d = decimals_of(summary)
     return f"{summary['mean']:z.{d}f} ({ci_prob:.0%} interval {span(summary['interval'], d)})"
 
 
 def steady_decimals(sd: float, mcse: float) -> int:
-    """Decimals to compare rows: a unit of the last is at least four Monte Carlo standard errors."""
+    """Decimals to compare rows: a unit of the last is at least four Monte Carlo errors."""
     digits = decimals_for(sd)
     return digits if mcse <= 0 else min(digits, int(np.clip(-np.log10(4 * mcse), 1, 8)))
 
 
 def _decimals_of_error(mcse: float) -> int:
-    """Decimals, 1 to 8, up to the first digit of two Monte Carlo standard errors."""
     if not np.isfinite(mcse) or mcse <= 0:
         return 8
     return int(np.clip(-np.floor(np.log10(2 * mcse)), 1, 8))
@@ -305,16 +295,13 @@ def checked_clusters(
 
 
 def codes_of(names: Sequence[str]) -> tuple[list[str], IntArray]:
-    """Sorted distinct names, and the index of each name among them.
-
-    ``numpy.unique`` needs as much memory for every name as for the longest.
-    """
+    """``numpy.unique`` of names and their inverse, without its memory for long names."""
     known = {name: code for code, name in enumerate(sorted(set(names)))}
     return list(known), np.fromiter(map(known.__getitem__, names), np.intp, len(names))
 
 
 def digest_of(*parts: object) -> str:
-    """First 16 digits of the SHA-256 of arrays (shape and bytes) and reprs of other objects."""
+    """First 16 digits of the SHA-256 of arrays and of reprs of other objects."""
     digest = hashlib.sha256()
     for part in parts:
         if isinstance(part, np.ndarray):

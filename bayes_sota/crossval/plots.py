@@ -7,8 +7,7 @@ import numpy as np
 from arviz_plots import PlotCollection
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.plots import plot_lines, title_figure
-from bayes_sota.core.plots_differences import plot_differences
+from bayes_sota.core.plots import plot_differences, plot_lines, title_figure
 from bayes_sota.core.text import shown_name
 from bayes_sota.crossval.estimates import running_means
 from bayes_sota.crossval.fold_scores import FoldScores, place_of

@@ -10,7 +10,6 @@ import numpy as np
 
 from bayes_sota import crossval
 from bayes_sota.core import sample as results
-from bayes_sota.core import sample_trace
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.priors import CrossValidationPriors
 from bayes_sota.core.types import Seed
@@ -59,7 +58,7 @@ def sample_comparison(
     """
     spec = chosen_model(model, "crossval", priors)
     built = crossval.build_model(fold_scores, spec.priors)
-    tree = sample_trace.sample_completed(
+    tree = results.sample_completed(
         built,
         lambda trace, rng: complete(trace, fold_scores, built, random_seed=rng),
         random_seed,
@@ -151,16 +150,16 @@ def complete(
     ...     tree = bs.crossval.complete(trace, runs)  # doctest: +SKIP
     """
     build = partial(crossval.build_model, fold_scores, **settings)
-    chosen = sample_trace.model_of(trace, model, build, fold_scores)
+    chosen = results.model_of(trace, model, build, fold_scores)
     rng, seed = results.resolve_seed(random_seed)
-    groups = sample_trace.completed_groups(trace, chosen, rng)
+    groups = results.completed_groups(trace, chosen, rng)
     posterior = groups["posterior"]
     # observed_data has the scores
     groups["constant_data"] = groups["constant_data"].drop_vars("given_scores", errors="ignore")
     groups["predictions"] = _canonical_runs(posterior, fold_scores.folds, rng)
     effect = compared_effects(posterior)
     groups["point_estimate"] = results.share_of_draws(effect == effect.max("learner"), "p_best")
-    about = sample_trace.describe_completed(trace, chosen, groups, seed)
+    about = results.describe_completed(trace, chosen, groups, seed)
     k, number = fold_scores.folds, canonical_iterations(fold_scores.folds)
     about |= {"folds": k, "scorer": fold_scores.scorer, "canonical_iterations": number}
     return results.result_tree(groups, about)

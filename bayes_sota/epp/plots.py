@@ -11,8 +11,7 @@ from arviz_plots import PlotCollection
 from scipy.special import expit
 
 from bayes_sota.core.arguments import COUNT
-from bayes_sota.core.plots import make_ticks, plot_forest, title_figure
-from bayes_sota.core.plots_differences import plot_differences
+from bayes_sota.core.plots import make_ticks, plot_differences, plot_forest, title_figure
 from bayes_sota.core.text import shown_name
 from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.summary import epp_table

@@ -26,18 +26,16 @@ from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, check_kind
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import EppPriors, own_priors
 from bayes_sota.core.sample import (
-    describe_provenance,
-    lay_out,
-    resolve_seed,
-    result_tree,
-    with_attributes,
-)
-from bayes_sota.core.sample_trace import (
     check_trace,
     completed_groups,
     describe_completed,
+    describe_provenance,
+    lay_out,
     model_of,
+    resolve_seed,
+    result_tree,
     sample_completed,
+    with_attributes,
 )
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.epp.fit import BradleyTerryFit, checked_tables

@@ -10,8 +10,14 @@ import xarray as xr
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import ItemPriors, Priors
-from bayes_sota.core.sample import resolve_seed, result_tree, share_of_draws
-from bayes_sota.core.sample_trace import completed_groups, describe_completed, model_of
+from bayes_sota.core.sample import (
+    completed_groups,
+    describe_completed,
+    model_of,
+    resolve_seed,
+    result_tree,
+    share_of_draws,
+)
 from bayes_sota.core.types import Seed
 from bayes_sota.data.outcomes import Outcomes
 

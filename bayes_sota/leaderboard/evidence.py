@@ -10,7 +10,7 @@ these items show,
 with the loading :math:`\ell_j`, which is rho on a board of scores, and the error ratio
 :math:`q_j`, which is 1 where all entries have the error of the board's law. Scores, with common or
 own errors, become evidence here (``board_evidence``), answers in ``leaderboard.from_items``. The
-best of T submissions has the law of one times a ratio (``maximum.submissions``).
+best of T submissions has the law of one times a ratio (``maximum.score_laws``).
 ``tests/leaderboard/test_evidence.py`` compares the laws with simulation.
 """
 
@@ -36,8 +36,14 @@ from bayes_sota.items.correlation import (
     no_correlation,
 )
 from bayes_sota.leaderboard.anchors import left_correlation
-from bayes_sota.maximum.score_laws import ScoreLaw, entry_values, score_law
-from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum, noise_of
+from bayes_sota.maximum.score_laws import (
+    ScoreLaw,
+    SubmissionNoise,
+    entry_values,
+    expected_maximum,
+    noise_of,
+    score_law,
+)
 
 _LEAST, _PER_ROOT, _STANDARD_ERRORS = 10, 3.0, 4.0
 _MOST_VALUES, _MOST_NODES, _MOST_OWN = 400, 2000, 200

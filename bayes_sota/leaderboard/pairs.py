@@ -10,7 +10,7 @@ else the score itself) team j has
 with psi the skill on the items of the *private* board and delta the difference of both shifts and
 populations. A residual is usual, five times as wide, or says nothing (a failed run): both scores
 are a mixture of six normals (``Pairs.parts``). The best of T submissions has the mean and variance
-of ``maximum.submissions``; as able teams submit often, ``psi = u + slope (e_T - typical e_T)`` with
+of ``maximum.score_laws``; as able teams submit often, ``psi = u + slope (e_T - typical e_T)`` with
 the expected luck ``e_T``. Every team's scores are tabulated over u at nodes of the noise
 (``pairs_posterior``). Teams count whose *mean* of both scores reaches a cut.
 ``tests/leaderboard/test_pairs.py`` has second routes.

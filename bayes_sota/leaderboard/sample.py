@@ -19,12 +19,15 @@ from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.sample import (
     LARGEST_GROUP,
+    check_trace,
+    completed_groups,
+    describe_completed,
     describe_provenance,
     lay_out,
+    model_of,
     resolve_seed,
     result_tree,
 )
-from bayes_sota.core.sample_trace import check_trace, completed_groups, describe_completed, model_of
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import FloatArray, Groups, IntArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard

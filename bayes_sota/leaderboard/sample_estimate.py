@@ -41,7 +41,7 @@ from bayes_sota.leaderboard.skills import draw_posterior
 from bayes_sota.leaderboard.specification import Model, chosen_model, of_other_field
 from bayes_sota.maximum.fresh_test_sets import default_reference_skill
 from bayes_sota.maximum.posterior import sota_posterior
-from bayes_sota.maximum.sample import sample_exact, sample_nuts
+from bayes_sota.maximum.sample import sample_abc, sample_exact, sample_nuts
 
 type Row = tuple[str, float | str, FloatArray]
 """Assumption, its value, and draws of theta_sota with it."""
@@ -176,8 +176,6 @@ def estimate(
         refuse_unused("scores that are not accuracies", theta0)
     settings |= theta0
     if method == "abc":
-        from bayes_sota.maximum.sample_smc import sample_abc
-
         tree = sample_abc(boards, spec.priors, **how, **settings)
     elif method == "nuts":
         how |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}

@@ -49,7 +49,7 @@ def estimate_paired(
     Skills are those of the *private* population. Where the standard errors are known, rho is learnt
     from the variance of the differences, :math:`(s_1^2 + s_2^2)(1 - \rho^2)`; else only that
     product is learnt, and rho keeps its prior. Where public scores are the best of several
-    submissions, the model removes their luck (``bayes_sota.maximum.submissions``) and learns lambda
+    submissions, the model removes their luck (``bayes_sota.maximum.score_laws``) and learns lambda
     from the differences.
 
     Parameters

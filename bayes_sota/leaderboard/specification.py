@@ -1,4 +1,4 @@
-"""Choice of a named model (``bayes_sota.core.specification``) for an estimate."""
+"""Choice of a named model (``bayes_sota.core.priors``) for an estimate."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 from bayes_sota.core.arguments import check_choice, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BUILDERS, BoardPriors, MaximumPriors
+from bayes_sota.core.priors import ModelSpecification as ModelSpecification
+from bayes_sota.core.priors import load_model as load_model
+from bayes_sota.core.priors import model_names as model_names
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
-from bayes_sota.core.specification import ModelSpecification as ModelSpecification
-from bayes_sota.core.specification import load_model as load_model
-from bayes_sota.core.specification import model_names as model_names
 from bayes_sota.data.observed import Chosen
 
 type Model = ModelSpecification | str | None

@@ -42,7 +42,7 @@ def feasible_skills(correlation: float, reference_skill: float) -> tuple[float, 
     .. math:: \frac{\rho^2 o}{1 + \rho^2 o} \le \theta \le \frac{o}{o + \rho^2}, \qquad
               o = \frac{\theta_0}{1-\theta_0}
 
-    by Eq. 8 of Møllersen & Holsbø and a <= 1 (Eq. 6). Both a and b have kinks there.
+    by Eq. 8 of Møllersen & Holsbø and a <= 1 (Eq. 6).
     """
     odds = reference_skill / (1 - reference_skill)
     return correlation**2 * odds / (1 + correlation**2 * odds), odds / (odds + correlation**2)
@@ -74,7 +74,7 @@ def correlation_of_similarity(similarity: float, skill: float) -> float:
 
     Examples
     --------
-    ImageNet models of accuracy .756 with a similarity of .85:
+    ImageNet models of accuracy 0.756 with a similarity of 0.85:
 
     >>> round(correlation_of_similarity(0.85, 0.756), 2)
     0.77
@@ -97,7 +97,7 @@ def conditional_probabilities(
     Møllersen & Holsbø, broadcast. An infeasible correlation becomes the largest feasible one.
     """
     skill = np.asarray(skill, dtype=np.float64)
-    if not np.any(correlation):  # independent of the reference classifier, whatever its skill
+    if not np.any(correlation):
         same = np.broadcast_to(skill, np.broadcast_shapes(skill.shape, np.shape(correlation)))
         return same, same
     limit = feasible_correlation(skill, reference_skill)
@@ -106,13 +106,12 @@ def conditional_probabilities(
     odds = reference_skill / (1 - reference_skill)
     a = skill + rho * sd / np.sqrt(odds)
     b = skill - rho * sd * np.sqrt(odds)
-    # At the largest correlation one of them is 1 or 0, but for a rounding that differs between
-    # processors, of which a generator of random numbers would make another sample.
+    # 1 or 0 but for a rounding, which would give other random numbers on another processor
     return np.where(a > 1 - _ROUND_OFF, 1.0, a), np.where(b < _ROUND_OFF, 0.0, b)
 
 
 def require_feasible(skill: ArrayLike, correlation: float, reference_skill: float) -> None:
-    """Raise ``InfeasibleCorrelationError`` if some classifier cannot have this correlation."""
+    """``InfeasibleCorrelationError`` if some classifier cannot have this correlation."""
     limits = np.atleast_1d(feasible_correlation(skill, reference_skill))
     worst = int(np.argmin(limits))
     if correlation > limits[worst] + 1e-12:
@@ -141,8 +140,7 @@ def log_characteristic_function(
 ) -> NDArray[np.complex128]:
     r"""Centred log characteristic functions :math:`\log(1 - p + p e^{it}) - ipt`, (N, F).
 
-    Computed for the rarer outcome: the count multiplies the rounding error, 1e-10 for half a
-    million.
+    Computed for the rarer outcome, as the count multiplies the rounding error.
     """
     p, t = probability[:, None], frequency
     q, wave = np.minimum(p, 1 - p), 2 * np.sin(t / 2) ** 2
@@ -157,16 +155,15 @@ def reference_nodes(
 ) -> tuple[IntArray, FloatArray]:
     """Counts and probabilities for the sum over S0 ~ Binomial(n_test, reference_skill), (K,) each.
 
-    They are ``step`` standard deviations apart: the trapezoidal rule converges exponentially.
-    ``half_width`` is in standard deviations, too.
+    They are ``step`` standard deviations apart and reach ``half_width`` of them: the trapezoidal
+    rule converges exponentially.
     """
     mean = n_test * reference_skill
     sd = float(np.sqrt(mean * (1 - reference_skill)))
     reach = half_width * sd + half_width**2 / 6
     low, high = max(0, math.floor(mean - reach)), min(n_test, math.ceil(mean + reach))
     counts = np.arange(low, high + 1, dtype=np.int64)
-    # Ratios of neighbours multiplied up from the mode: relative errors stay near 1e-14 where
-    # differences of log gamma functions lose nine digits at n = 1,000,000.
+    # ratios of neighbours, where log gamma functions lose nine digits at n = 1,000,000
     mode = int(np.clip(np.floor((n_test + 1) * reference_skill), low, high))
     odds = reference_skill / (1 - reference_skill)
     up, down = np.arange(mode, high, dtype=np.float64), np.arange(mode, low, -1, dtype=np.float64)
@@ -207,8 +204,7 @@ def survival(
 ) -> tuple[int, FloatArray]:
     """First count of the window, and ``P(X > x | S0 = counts[k], skills[i])``, (E, K, N).
 
-    The x are ``edges`` (E,), by default every count that carries mass. With ``weights`` (N,) the
-    sum over skills, (E, K).
+    The x are ``edges`` (E,), by default all counts. With ``weights`` (N,) the sum over skills.
     """
     a, b, mean, variance = success_law(skills, counts, n_test, correlation, reference_skill)
     low, high = count_window(mean, variance, n_test)
@@ -218,15 +214,14 @@ def survival(
     alive = 2 * variance.min() * np.sin(t / 2) ** 2 <= _EXPONENT[edges is not None]
     t = t[: int(np.flatnonzero(alive)[-1]) + 1]
     log_a, log_b = (log_characteristic_function(p, t) for p in (a, b))
-    # inverse transform summed over the counts above each edge, a geometric sum
+    # inverse transform over the counts above each edge, a geometric sum
     x = np.arange(low, high + 1) if edges is None else edges
     places = np.clip(x - low, -1, size - 1)
     sums = (np.exp(-1j * t[1:, None] * (places + 1)) - 1) / (1 - np.exp(-1j * t[1:, None]))
     kernel = np.vstack([size - 1 - places, 2 * sums]) / size
-    # the real part of a complex product, as one real product of half the work
     parts = np.stack([kernel.real, -kernel.imag], axis=1).reshape(-1, places.size)
     above = np.empty((places.size, counts.size, a.size if weights is None else 1))
-    # exponent of the characteristic function of the count minus ``low``, linear in S0
+    # log characteristic function of the count minus ``low``, linear in S0
     stride = float(counts[1] - counts[0]) if counts.size > 1 else 0.0
     start = counts[0] * log_a + (n_test - counts[0]) * log_b + 1j * t * (mean[0] - low)[:, None]
     slope = stride * (log_a - log_b + 1j * t * (a - b)[:, None])

@@ -1,13 +1,11 @@
 r"""Fields of classifiers on fresh test sets: the best score, and who has it.
 
-Scores increase stochastically in skill, so that a bound on the chance to take the lead decreases
-down the order statistics of skill. ``walk_down`` jumps to the next classifier that could take the
-lead: by a Chernoff bound for counts (Sec. 4.3 of Møllersen & Holsbø, arXiv 2303.07272), by the
-exact probability for normal scores with one factor,
+A bound on the chance to take the lead decreases down the order statistics of skill. ``walk_down``
+jumps to the next classifier that could take the lead: by a Chernoff bound for counts (Sec. 4.3 of
+Møllersen & Holsbø, arXiv 2303.07272), by the exact probability for normal scores with one factor,
 
 .. math:: g(X_j; \theta_j) = \rho z + \sqrt{1 - \rho^2}\, e_j, \quad z, e_j \sim N(0, 1)
 
-For the best of several submissions e has the law of ``submissions``.
 ``tests/maximum/test_fields.py`` compares with whole fields, and the best count with its exact law.
 """
 
@@ -23,15 +21,14 @@ from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import conditional_probabilities
-from bayes_sota.maximum.score_laws import score_law
-from bayes_sota.maximum.submissions import SubmissionNoise, noise_of
+from bayes_sota.maximum.score_laws import SubmissionNoise, noise_of, score_law
 
 Inverse = Callable[[IntArray, FloatArray], FloatArray]
 Parts = tuple[Any, ...]  # arrays, one entry per classifier
 _LEAST_CHANCE = 1e-14  # of taking the lead, below which a walk ends
 _MOST_STEPS = 1_000  # of a walk
 _LEAST_OWN = 1e-6  # share of a score's error that it does not share
-_PLACES = 16  # of the luck, equally spaced in its arc sine, where its laws are tabulated
+_PLACES = 16  # of the luck, equally spaced in its arc sine
 _LARGEST_SKILL = float(np.nextafter(1.0, 0.0))
 
 
@@ -48,9 +45,8 @@ def walk_down(
 
     The walk jumps a geometric number of classifiers and keeps the one it lands on with the ratio of
     the chances to take the lead: exact. It starts at the upper-tail probability ``upper`` (D,),
-    with ``remaining`` (D,) classifiers below; ``inverse(rows, upper)`` gives their skills. ``best``
-    (D,) is the best value so far, ``holder`` (D,) the skill behind it, changed in place: the t-th
-    of tied classifiers takes over with probability 1/t.
+    with ``remaining`` (D,) classifiers below, whose skills ``inverse(rows, upper)`` gives. ``best``
+    (D,) is the best value so far, ``holder`` (D,) the skill behind it, changed in place.
     """
     upper, remaining, leading = upper.copy(), remaining.copy(), best.copy()
     tied = np.ones(best.size)
@@ -88,10 +84,7 @@ def best_of_fields(
     *,
     winner: bool = True,
 ) -> tuple[FloatArray, FloatArray]:
-    """Best scores of fields and, if ``winner``, the winners' skills, (D,) each.
-
-    Without ``winner`` only the scores are valid.
-    """
+    """Best scores of fields and, if ``winner``, the winners' skills, (D,) each."""
     theta = np.clip(theta_sota, 1e-300, _LARGEST_SKILL)
 
     def inverse(rows: IntArray, tail: FloatArray) -> FloatArray:
@@ -109,8 +102,8 @@ def best_of_fields(
 class NormalTestSet:
     """Test sets on which normal scores share one factor.
 
-    ``scores`` is a NormalLaw or AucScores; ``shift`` (D,) is z, ``correlation`` (D,) rho and
-    ``kind`` (D,) the kind of ``noise``; ``step`` is the smallest difference of two scores.
+    ``shift`` (D,) is z, ``correlation`` (D,) rho and ``kind`` (D,) the kind of ``noise``; ``step``
+    is the smallest difference of two scores.
     """
 
     scores: Any
@@ -121,7 +114,6 @@ class NormalTestSet:
     step: float = 0.0
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
-        """Skill, shared part, standard deviation of a score's own part, and kind of its noise."""
         rho = self.correlation[rows]
         own = np.maximum(np.sqrt(1 - rho**2), _LEAST_OWN)
         return skill, rho * self.shift[rows], own, self.kind[rows]
@@ -139,14 +131,12 @@ class NormalTestSet:
         return self.value(parts, self.noise.draw_above(lowest, parts[-1], rng))
 
     def bound(self, parts: Parts, target: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The probability itself, and no tilt."""
         chance = self.noise.survival(self.noise_at(parts, target), parts[-1])
         return chance, chance
 
     def challenge(
         self, rng: Generator, parts: Parts, bound: FloatArray, _: Any, target: FloatArray
     ) -> tuple[IntArray, FloatArray]:
-        """Accept by the ratio of the chances, then draw from the tail above the target."""
         leads = np.flatnonzero(rng.random(bound.size) * bound < self.bound(parts, target)[0])
         few, target = tuple(part[leads] for part in parts), target[leads]
         noise = self.noise.draw_above(self.noise_at(few, target), few[-1], rng)
@@ -168,12 +158,10 @@ class CountedTestSet:
 
     @property
     def shift(self) -> FloatArray:
-        """Standardised count of the reference classifier."""
         sd = np.sqrt(self.n_test * self.reference_skill * (1 - self.reference_skill))
         return (self.counts - self.n_test * self.reference_skill) / sd
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
-        """``a``, ``b`` and the numbers of items that they apply to."""
         a, b = conditional_probabilities(skill, self.correlation[rows], self.reference_skill)
         return a, b, self.counts[rows], self.n_test - self.counts[rows]
 
@@ -194,7 +182,7 @@ class CountedTestSet:
     def challenge(
         self, rng: Generator, parts: Parts, bound: FloatArray, tilt: FloatArray, target: FloatArray
     ) -> tuple[IntArray, FloatArray]:
-        """Accept by the ratio of the bounds, then by ``exp(-s (x - target))`` when tilted."""
+        """Accept by the ratio of the bounds, then by ``exp(-s (x - target))``."""
         tilt = np.where(bound < 1.0, tilt, 0.0)  # a bound of one is plain simulation
         kept = np.flatnonzero(rng.random(tilt.size) < self._chernoff(parts, target, tilt) / bound)
         tilt = tilt[kept]
@@ -216,8 +204,7 @@ class CountedTestSet:
 class ChosenTestSet(NormalTestSet):
     """Accuracies of the best of several submissions; ``scores`` and shift are those of one.
 
-    A count is the quantile, at the level of its noise, of one submission's sum of two binomials, by
-    the first terms of the Cornish-Fisher expansion.
+    A count is the quantile, at the level of its noise, of one submission's count (Cornish-Fisher).
     """
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
@@ -229,7 +216,6 @@ class ChosenTestSet(NormalTestSet):
         return k * a + rest * b, np.sqrt(variance), skewness / 6, self.kind[rows]
 
     def noise_at(self, parts: Parts, target: FloatArray) -> FloatArray:
-        """Half a count below the target."""
         mean, sd, sixth, _ = parts
         z = (target * self.scores.n_test - 0.5 - mean) / sd
         return np.asarray(z - sixth * (z**2 - 1))
@@ -250,8 +236,7 @@ def fresh_test_set(
     """Test sets like the board's, one per correlation.
 
     With ``luck``, lambda of each draw, every classifier shows the best of its submissions. Its law
-    is that of one of the two tabulated values around lambda, drawn as linear interpolation weighs
-    them.
+    is that of one of the two tabulated values around lambda.
     """
     numbers, lucks, kind = (1.0,), [0.0], np.zeros(correlation.size, np.int64)
     luck = luck if board.has_submissions else None
@@ -272,7 +257,7 @@ def fresh_test_set(
 
 
 def default_reference_skill(board: BestScore, skill: float | None = None) -> float:
-    """theta0 as given, checked, or the observed maximum, half an item away from 0 and 1."""
+    """theta0 as given, or the observed maximum, half an item away from 0 and 1."""
     if skill is not None:
         return float(SKILL.check(skill, "reference_skill"))
     half = 0.5 / (board.n_test or 10**6)

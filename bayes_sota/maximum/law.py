@@ -2,13 +2,11 @@ r"""Exact law of the best observed score, `max_j X_j / n` (Sec. 3 and 4 of Møll
 
 .. math:: F(x) = \sum_k P(S_0 = k) \Big( \int P(X \le x \mid k, \theta)\, dP(\theta) \Big)^m
 
-and ``prod_j`` instead of the power for listed skills. The paper simulates dependent and
-non-identical classifiers; here the law is a finite sum, with an error below 1e-10 for
+and ``prod_j`` instead of the power for listed skills: a finite sum, with an error below 1e-10 for
 m <= 100,000 classifiers and n <= 50,000 items, 1e-8 for a million (``tests/maximum/test_law.py``).
 
 P(theta) becomes Gauss-Legendre panels. Many listed skills are moved onto Chebyshev nodes with the
-transpose of interpolation, because ``log prod_j P(X <= x | k, theta_j)`` is linear in their
-weights: the cost depends on their range in standard errors and not on their number.
+transpose of interpolation, as ``log prod_j P(X <= x | k, theta_j)`` is linear in their weights.
 """
 
 from collections.abc import Callable
@@ -19,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.auc.best import BestLaw, number_of_classifiers
+from bayes_sota.auc.laws import BestLaw, number_of_classifiers
 from bayes_sota.core.arguments import OPEN_SHARE, SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import CERTAIN, condensed, surely_drawn
@@ -39,7 +37,7 @@ _REACH, _SMOOTH = 36.0, 4.0  # log odds: all of the mass, and a panel in which i
 
 @dataclass(frozen=True)
 class Items:
-    """Test items; the reference classifier got ``reference_count`` of them right, if known."""
+    """Test items, and the reference classifier's skill and count, if known."""
 
     n_test: int
     correlation: float
@@ -52,18 +50,16 @@ class Items:
 
     @property
     def own(self) -> float:
-        """Share of a standard error that is a score's own."""
         return float(np.sqrt(max(1 - self.correlation**2, 1e-4)))
 
     @property
     def kinks(self) -> FloatArray:
-        """Skills beyond which the correlation is cut; no smooth rule may cross them."""
+        """Skills beyond which the correlation is cut."""
         if self.correlation == 0 or not 0 < self.reference_skill < 1:
             return np.empty(0)
         return np.array(dependence.feasible_skills(self.correlation, self.reference_skill))
 
     def stabilized(self, skill: FloatArray) -> FloatArray:
-        """Scale on which scores have a standard deviation of one."""
         return 2 * np.sqrt(self.n_test) * np.arcsin(np.sqrt(skill))
 
     def near(self, skills: FloatArray, sure: float) -> Any:
@@ -76,7 +72,7 @@ class Items:
         """Nodes of S0 and their probabilities, for the best of m.
 
         F_k(x)^m is a Gumbel-like step in k; its trapezoidal sum converges like exp(-pi^2 / h) with
-        h the stride in units of that step: 1e-12 for 0.36.
+        h the stride in units of that step.
         """
         if self.correlation == 0 or self.reference_count is not None:
             return np.array([self.reference_count or 0]), np.ones(1)
@@ -89,8 +85,7 @@ class Items:
 class Field:
     """Nodes of a field: increasing skills (Q,) and weights (Q,).
 
-    Weights are probabilities of ``n_drawn`` drawn skills, or multiplicities of listed ones, which
-    interpolation may make negative.
+    Weights are probabilities of ``n_drawn`` drawn skills, or multiplicities of listed ones.
     """
 
     items: Items
@@ -114,7 +109,6 @@ class Field:
         return low + occupied, np.minimum(np.maximum.accumulate(total[occupied:]), 1.0)
 
     def _groups(self) -> list[slice]:
-        """Runs of nodes that share a window: drawn ones within ``_GROUP`` standard errors."""
         label = np.arange(self.skills.size)
         if self.n_drawn is not None:
             root = self.items.stabilized(self.skills)
@@ -123,12 +117,11 @@ class Field:
         return [slice(i, j) for i, j in pairwise(edges)]
 
     def _window(self, counts: IntArray) -> tuple[int, int]:
-        # over all skills: where a variance vanishes, mean + reach is not monotone in the skill
+        # over all skills, as mean + reach is not monotone where a variance vanishes
         law = dependence.success_law(self.skills, counts, *self.items.dependence)
         return dependence.count_window(*law[2:], self.items.n_test)
 
     def _cdf_given(self, counts: IntArray) -> tuple[int, FloatArray]:
-        """Cdf of the best count given each of these S0: first count, and (X, K)."""
         low, high = self._window(counts)
         total = np.zeros((high - low + 1, counts.size))
         for group in self._groups():
@@ -139,7 +132,6 @@ class Field:
             whole[: first - low] = weights.sum()
             whole[first - low : first - low + len(above)] = above
             if self.n_drawn is None:
-                # relative to a small cdf this cancels; what is left is a small cdf all the same
                 whole = self.weights[group] * np.log1p(-np.minimum(whole, _NEARLY_ONE))
             total += whole
         if self.n_drawn is not None:
@@ -153,10 +145,9 @@ def quadrature(
     stabilized: Callable[[FloatArray], FloatArray],
     kinks: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Increasing skills and probabilities of Gauss-Legendre panels on a distribution.
+    """Increasing skills and probabilities of Gauss-Legendre panels, which are cut at the kinks.
 
-    The axis is the log odds of the share of lower skills, on which skills of every family are
-    smooth. Panels are cut at the kinks.
+    The axis is the log odds of the share of lower skills, where skills of every family are smooth.
     """
 
     def skill_at(u: FloatArray) -> FloatArray:
@@ -176,7 +167,7 @@ def quadrature(
 
 
 def drawn_field(items: Items, distribution: SkillDistribution, n_drawn: int) -> Field:
-    """Nodes for skills drawn from a distribution, without those that never reach the best score."""
+    """Nodes for skills drawn from a distribution."""
     skills, weights = quadrature(
         distribution, lambda skill: items.stabilized(skill) / items.own, items.kinks
     )
@@ -213,15 +204,12 @@ class MaximumLaw(BestLaw):
     Attributes
     ----------
     n_test, n_classifiers : int
-        Numbers of test items and of classifiers.
     theta_sota : float
         Skill of the best classifier; for random skills the expected best skill (Definition 1).
     correlation, reference_skill : float
         rho and theta0.
-    start : int
-        First count with a tabulated cdf; below it the cdf is zero to 1e-18.
-    values : ndarray
-        ``F(start), F(start + 1), ...``.
+    start, values : int, ndarray
+        ``F(start), F(start + 1), ...``; below, the cdf is zero to 1e-18.
     """
 
     n_test: int
@@ -239,14 +227,11 @@ class MaximumLaw(BestLaw):
         return np.concatenate([[0.0], self.values, [1.0]])[index]
 
     def at_least(self, score: ArrayLike) -> FloatArray:
-        r"""``P(max_j X_j / n >= score)``.
-
-        .. math:: 1 - F(\lceil n \cdot score \rceil - 1)
+        """``P(max_j X_j / n >= score)``.
 
         Examples
         --------
-        Fig. 3 of Møllersen & Holsbø, printed as 0.10: a classifier whose skill is the upper 97.5 %
-        limit of a score of skill 0.9 reaches the expected best of 1,000 such scores.
+        Fig. 3 of Møllersen & Holsbø, printed as 0.10:
 
         >>> best = maximum_law(n_test=3000, n_classifiers=1000, skill=0.9).mean()
         >>> newcomer = maximum_law(n_test=3000, n_classifiers=1, skill=2732 / 3000)
@@ -306,16 +291,15 @@ def maximum_law(
         rho, the correlation of each classifier with the reference classifier; two classifiers then
         correlate by ``rho ** 2``.
     reference_skill : float, optional
-        Skill theta0 of the reference classifier. Default: that of the best classifier; for random
-        skills its expectation.
+        theta0. Default: that of the best classifier; for random skills its expectation.
     cap_correlation : bool
         Use the largest feasible correlation where ``correlation`` is infeasible. Distributions
         on all of (0, 1) need it for any positive correlation.
     reference_count : int, optional
-        Number of items that the reference classifier got right: the law given S0 (the paper's fixed
-        y0, Sec. 4.2). Default: S0 is binomial.
+        Number of items that the reference classifier got right (the paper's fixed y0, Sec. 4.2).
+        Default: S0 is binomial.
     resampled : bool
-        Draw ``n_classifiers`` skills with replacement from the array ``skill``, as shrinking does.
+        Draw ``n_classifiers`` skills with replacement from the array ``skill``.
 
     Returns
     -------
@@ -326,12 +310,11 @@ def maximum_law(
     InputError
         A number outside its range.
     InfeasibleCorrelationError
-        Eq. 8 of Møllersen & Holsbø (or its upper counterpart) is violated.
+        Eq. 8 (or its upper counterpart) is violated.
 
     Notes
     -----
-    Eq. 2 to 5 and Sec. 4.1 to 4.3 of Møllersen & Holsbø, arXiv 2303.07272; dependence after
-    Boland, Proschan & Tong 1989.
+    Eq. 2 to 5 and Sec. 4.1 to 4.3 of Møllersen & Holsbø, arXiv 2303.07272.
 
     Examples
     --------

@@ -3,9 +3,9 @@ r"""Exact likelihood of one observed maximum, and exact draws of the field behin
 .. math:: L(\phi, \rho) = \sum_k P(S_0 = k) \big[ H_k(1, x_{hi})^m - H_k(1, x_{lo} - 1)^m \big]
 
 with :math:`H_k(t, x) = \int_{\theta \le t} P(X \le x \mid k, \theta)\, dP(\theta \mid \phi)` and
-the counts :math:`x_{lo}, \dots, x_{hi}` that print as the observed score. Accuracies share the
-count of the reference classifier (``dependence``); normal scores share one normal factor. Tables
-of ``P(X > x | shift, theta)`` times the hat weights of P(theta) give H.
+the counts :math:`x_{lo}, \dots, x_{hi}` that print as the observed score. Normal scores share one
+normal factor instead of S0. Tables of ``P(X > x | shift, theta)`` times the hat weights of P(theta)
+give H.
 
 Given k, the number T of classifiers at the maximum is zero-truncated binomial; their skills follow
 :math:`P(X = x \mid k, \theta)\, dP(\theta)`, those of the others
@@ -27,10 +27,9 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import reference_nodes, survival
 from bayes_sota.maximum.fresh_test_sets import default_reference_skill, fresh_test_set, walk_down
-from bayes_sota.maximum.score_laws import score_law
-from bayes_sota.maximum.submissions import expected_maximum, noise_of
+from bayes_sota.maximum.score_laws import expected_maximum, noise_of, score_law
 
-_NOISE = 1e-13  # survival functions below it are round-off, and set to zero
+_NOISE = 1e-13  # smaller survival functions are round-off
 _SHIFT_REACH, _SKILL_REACH = 6.0, 7.0  # standard deviations of the shift, of an own error
 _NEARLY_ONE = 1 - 1e-16
 _BLOCK = 256  # skills that share a window of counts
@@ -47,9 +46,8 @@ DENSITY = 1.0
 class Table:
     """Survival functions ``P(X > edges[e] | shifts[k], skills[i])`` at one correlation, (E, K, N).
 
-    ``shifts`` (K,) are nodes of the shared, standardised shift, ``weights`` (K,) their
-    probabilities. Shifts lie in cells of width ``cell`` around the nodes, or at the nodes if it is
-    0.
+    ``shifts`` (K,) are nodes of the shared, standardised shift, with probabilities ``weights`` (K,)
+    and cells of width ``cell``.
     """
 
     shifts: FloatArray
@@ -61,8 +59,7 @@ class Table:
     def smoothed(self) -> FloatArray:
         """Nodal values minus a twelfth of their second differences.
 
-        A linear interpolant of a convex function is too high by h^2/12 times its second derivative
-        on average; the correction makes expectations fourth order in h.
+        The correction makes expectations of a linear interpolant fourth order in the step.
         """
         s = self.survival.copy()
         s[..., 1:-1] -= np.diff(self.survival, 2, axis=-1) / 12
@@ -80,7 +77,7 @@ class Table:
 
 
 def edges_of(board: BestScore) -> Any:
-    """Edges of the runs of scores (counts of accuracies) that print as the best one."""
+    """Edges of runs of the scores (counts of accuracies) that print as the best one."""
     low, high = score_bounds(board)
     if board.metric == "accuracy":
         fewest, most = board.counts
@@ -91,10 +88,7 @@ def edges_of(board: BestScore) -> Any:
 
 
 def nodes_of_skill(board: BestScore, correlations: FloatArray, luck: float = 0.0) -> FloatArray:
-    """Skills between which survival functions go from 0 to 1, equally many per standard error.
-
-    Submissions move the lowest down by ``luck`` standard errors.
-    """
+    """Skills between which survival functions go from 0 to 1, equally many per standard error."""
     scale = score_law(board).normal_scores
     strongest, weakest = float(correlations.max()), float(correlations.min())
     reach = _SKILL_REACH * np.sqrt(1 - weakest**2) + (_SHIFT_REACH + 0.5) * strongest
@@ -111,7 +105,6 @@ def tabulate(
     board: BestScore, edges: Any, skills: FloatArray, rho: float, reference_skill: float
 ) -> Table:
     """Survival functions at these edges and skills."""
-    # a share of what the best of many varies by
     gumbel = np.sqrt(1 - rho**2) / np.sqrt(2 * np.log(board.typical_tries + 2))
     step = float(min(1.2 * gumbel / max(rho, 1e-9), 0.5)) / DENSITY
     if board.metric != "accuracy":
@@ -150,8 +143,8 @@ def score_bounds(board: BestScore) -> tuple[float, float]:
 def inverse_law(distribution: SkillDistribution, tail: FloatArray, factor: FloatArray) -> Any:
     """Inverse upper tails of D laws of one skill proportional to ``factor(theta) dP(theta)``.
 
-    ``tail`` (D, N) is P(theta) above each node, ``factor`` (D, N) its value there, between two
-    nodes linear in the tail. ``inverse(rows, upper)`` gives the skills of draws ``rows``.
+    ``tail`` (D, N) is P(theta) above each node, ``factor`` (D, N) its value there.
+    ``inverse(rows, upper)`` gives the skills of draws ``rows``.
     """
     draws = len(tail)
     ends, above = np.zeros((2, draws, tail.shape[1] + 2))
@@ -178,10 +171,7 @@ def inverse_law(distribution: SkillDistribution, tail: FloatArray, factor: Float
 
 
 class BoardLikelihood:
-    """Tables for one board at nodes of rho, ``correlations`` (R,).
-
-    A board with submissions needs ``luck`` (R,), lambda beside each.
-    """
+    """Tables for one board at nodes of rho and, with submissions, of lambda (``luck``), (R,)."""
 
     def __init__(
         self,
@@ -190,7 +180,6 @@ class BoardLikelihood:
         reference_skill: float | None = None,
         luck: FloatArray | None = None,
     ) -> None:
-        """Tabulate the survival functions."""
         self.board, self.reference_skill = board, reference_skill
         theta0 = default_reference_skill(board, reference_skill)
         self.tries, self.tries_weights = tries_nodes(board)
@@ -212,7 +201,6 @@ class BoardLikelihood:
         return np.array([self._log_likelihood(weights, r) for r in range(len(self.tables))])
 
     def _log_likelihood(self, weights: FloatArray, r: int) -> FloatArray:
-        """Log likelihood at the r-th correlation for hat weights (D, N), shape (D,)."""
         table, m = self.tables[r], self.tries[:, None, None]
         lower, upper = table.log_field_cdf(weights, ends=True)
         peak = m * upper.max(axis=0)  # H^m underflows where a level is far too high
@@ -224,10 +212,7 @@ class BoardLikelihood:
     def draw(
         self, rng: Generator, distribution: SkillDistribution, r: IntArray, correlation: FloatArray
     ) -> dict[str, FloatArray]:
-        """One field per draw, given hyperparameters (D,) and indices ``r`` of correlations.
-
-        Arrays (D,) of latent variables and of ``log_likelihood``.
-        """
+        """One field per draw, given hyperparameters (D,) and indices ``r`` of correlations."""
         coordinates, rows = distribution.from_skill(self.skills), np.arange(r.size)
         tail, excess = distribution.expanded().tail(coordinates)
         weights = hat_weights(excess, coordinates)
@@ -256,11 +241,7 @@ class BoardLikelihood:
         }
 
     def _draw_shared(self, rng: Generator, weights: FloatArray, r: int) -> dict[str, Any]:
-        """Draw what all classifiers share at the r-th correlation, given hat weights (D, N).
-
-        ``tied`` are those at the maximum, ``low`` and ``high`` (D, N) survival functions at the
-        ends of its run of scores.
-        """
+        """Draw what all classifiers share at the r-th correlation, given hat weights (D, N)."""
         table, draws = self.tables[r], np.arange(len(weights))
         log_h, several = table.log_field_cdf(weights), table.shifts.size > 1
         prior = self.tries_weights[:, None, None] * table.weights
@@ -288,7 +269,6 @@ class BoardLikelihood:
 def _power_difference(
     upper: FloatArray, lower: FloatArray, m: FloatArray, peak: FloatArray | float = 0.0
 ) -> FloatArray:
-    """``exp(m upper - peak) - exp(m lower - peak)`` for log probabilities ``upper >= lower``."""
     return -np.expm1(m * np.minimum(lower - upper, 0.0)) * np.exp(m * upper - peak)
 
 
@@ -300,10 +280,7 @@ def tries_nodes(board: BestScore) -> tuple[FloatArray, FloatArray]:
 
 
 def _draw_tied(rng: Generator, m: IntArray, probability: FloatArray) -> IntArray:
-    """Binomial(m, probability) given that it is at least one.
-
-    The first success comes at a truncated geometric trial, the trials after it are free.
-    """
+    """Binomial(m, probability) given that it is at least one."""
     p = np.clip(probability, _TINY, 1 - 1e-16)
     some = -np.expm1(m * np.log1p(-p))
     first = 1 + np.floor(np.log1p(-rng.random(m.size) * some) / np.log1p(-p))

@@ -2,8 +2,7 @@
 
 Skills, the reference classifier's count and the number of tries are summed out (``likelihood``);
 between Chebyshev nodes of rho the log likelihood is interpolated. Fields are logit-normal.
-``build_simulated_maximum`` simulates boards instead (Sec. 5.3.2 of Møllersen & Holsbø, arXiv
-2303.07272). ``tests/maximum/test_models.py`` compares the densities with the exact route.
+``tests/maximum/test_models.py`` compares the densities with the exact route.
 """
 
 from collections.abc import Callable, Sequence
@@ -62,10 +61,9 @@ def build_model(
     Returns
     -------
     pm.Model
-        Free variables ``level`` (location + q * spread, near the best skill: the data inform the
-        top of the field), ``log_spread`` and ``rho``; deterministic ``location``, ``spread``.
-        ``observed_maximum`` is a ``pm.CustomDist`` with the dimension ``board``, whose draws are
-        fresh boards.
+        Free variables ``level`` (location + q * spread, near the best skill), ``log_spread`` and
+        ``rho``; deterministic ``location``, ``spread``. ``observed_maximum`` is a ``pm.CustomDist``
+        with the dimension ``board``, whose draws are fresh boards.
 
     Raises
     ------
@@ -79,9 +77,7 @@ def build_model(
     >>> [v.name for v in model.free_RVs]
     ['log_spread', 'level', 'rho']
 
-    Its ridge is narrow: with PyMC's default of 0.8 some steps diverge.
-
-    >>> trace = pm.sample(model=model, target_accept=0.98)  # doctest: +SKIP
+    The posterior is narrow: sample it with ``target_accept=0.98``.
     """
     maxima = _maxima_of(boards, priors, reference_skill)
     known: Any = {"priors": maxima.priors, "reference_skill": reference_skill}
@@ -108,21 +104,19 @@ def observe_maximum(
         Median and standard deviation of the skills (log odds), and the correlation with the
         reference classifier, with priors of your model.
     priors : Priors, optional
-        Only the range of rho is taken: beyond the prior's quantiles at 0.0002 and 0.9998 the
-        likelihood is constant in rho.
+        Only the range of rho is taken: beyond it the likelihood is constant in rho.
     reference_skill : float, optional
         theta0; default the board's observed maximum.
 
     Returns
     -------
     tensor, shape (boards,)
-        A ``pm.CustomDist``, whose draws are best scores of fresh fields on fresh test sets.
+        As in ``build_model``.
 
     Raises
     ------
     InputError
-        No board, one whose best score was chosen among submissions, or skills that are not
-        logit-normal.
+        As in ``build_model``, or for skills that are not logit-normal.
 
     Examples
     --------
@@ -142,7 +136,6 @@ def observe_maximum(
     likelihoods = maxima.likelihoods(nodes)
 
     def logp(value: Any, location: Any, spread: Any, rho: Any) -> Any:
-        # the scores are part of the tables, not of the value
         shares = _cardinal_functions(rho, nodes)
         return pt.stack([shares @ _at_nodes(one, location, spread) for one in likelihoods])
 
@@ -181,10 +174,7 @@ def _correlation_nodes(prior: CorrelationPrior) -> FloatArray:
 
 
 def _field_variables(maxima: Maxima) -> tuple[Any, Any, Any]:
-    """Location, spread and rho of the model of the ``with`` block; constants where known.
-
-    The location is sampled as a level near the best skill, where the data inform it.
-    """
+    """Location, spread and rho of the model of the ``with`` block; constants where known."""
     skill, tries = maxima.priors.skill, max(board.typical_tries for board in maxima.boards)
     spread: Any = np.exp(skill.log_spread[0])
     if skill.log_spread[1]:
@@ -207,7 +197,7 @@ def correlation_variable(prior: CorrelationPrior) -> Any:
 
 
 def _cardinal_functions(rho: Any, nodes: FloatArray) -> Any:
-    """Lagrange basis at the nodes in barycentric form; rho is clipped to their range."""
+    """Lagrange basis at the nodes in barycentric form."""
     index = np.arange(nodes.size)
     barycentric = (-1.0) ** index * np.sin((index + 0.5) * np.pi / nodes.size)
     difference = pt.clip(rho, nodes[0], nodes[-1]) - nodes
@@ -216,7 +206,6 @@ def _cardinal_functions(rho: Any, nodes: FloatArray) -> Any:
 
 
 def _at_nodes(likelihood: BoardLikelihood, location: Any, spread: Any) -> Any:
-    """``BoardLikelihood.at_nodes`` in PyTensor, (R,)."""
     tables, weights = likelihood.tables, _hat_weights(location, spread, likelihood.skills)
     ends = np.concatenate([table.smoothed[[0, -1]] for table in tables], axis=1)
     survival = pt.dot(pytensor.shared(ends), weights)  # shared: too large for a constant
@@ -224,8 +213,7 @@ def _at_nodes(likelihood: BoardLikelihood, location: Any, spread: Any) -> Any:
     log_weight = np.log(np.concatenate([table.weights for table in tables]))
     log_weight = log_weight + np.log(likelihood.tries_weights)[:, None]
     m = likelihood.tries[:, None]
-    # the upper edge's probability times one minus the ratio; the floor only keeps the gradient
-    # finite where a node of S0 carries nothing
+    # the floor keeps the gradient finite where a node of S0 carries nothing
     gap = pt.maximum(m * (log_h[1] - log_h[0]), 1e-12)
     terms = log_weight + m * log_h[1] + pt.log(-pt.expm1(-gap))
     edges = np.cumsum([0, *(table.weights.size for table in tables)])
@@ -244,10 +232,7 @@ def _hat_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
 
 
 def fresh_maxima(maxima: Maxima, names: Sequence[str] = _PARAMETERS) -> Callable[..., Any]:
-    """Function that draws best scores of fresh boards, along the last axis of its size.
-
-    It takes a generator, the named parameters and the size, as ``pm.Simulator`` gives them.
-    """
+    """Function that draws best scores of fresh boards, as ``pm.Simulator`` calls it."""
 
     def draw(rng: Generator, *parameters: Any) -> Any:
         *values, size = parameters
@@ -268,9 +253,9 @@ def build_simulated_maximum(
 ) -> pm.Model:
     r"""Model of one or more boards of which the maximum is known, for approximate Bayes.
 
-    .. math::
-        \text{location} \sim N, \quad \log \text{spread} \sim N, \quad \rho \sim \text{Beta}, \quad
-        \log L = -d(\text{simulated}, \text{observed})^2 / 2 \epsilon^2
+    .. math:: \log L = -d(\text{simulated}, \text{observed})^2 / 2 \epsilon^2
+
+    with the priors of ``build_model`` (Sec. 5.3.2 of Møllersen & Holsbø, arXiv 2303.07272).
 
     Parameters
     ----------
@@ -282,13 +267,13 @@ def build_simulated_maximum(
     Returns
     -------
     pm.Model
-        Variables as in ``build_model``. The likelihood is random: use ``pm.sample_smc``, not
-        ``pm.sample``, or ``estimate_sota(method="abc")``, which also chooses epsilon.
+        Variables as in ``build_model``. The likelihood is random: use ``pm.sample_smc``, or
+        ``estimate_sota(method="abc")``, which also chooses epsilon.
 
     Raises
     ------
     InputError
-        No board, one whose best score was chosen among submissions, or nothing that is unknown.
+        As in ``build_model``, or where nothing is unknown.
     """
     maxima = _maxima_of(boards, priors, reference_skill)
     low, high = np.array([score_bounds(board) for board in maxima.boards]).T
@@ -301,7 +286,7 @@ def build_simulated_maximum(
         parameters = dict(zip(_PARAMETERS, _field_variables(maxima), strict=True))
         if not model.free_RVs:
             raise InputError('location, spread and rho are known: take method "exact"')
-        # PyTensor sizes a vectorised random variable by its first parameter: one that is unknown
+        # PyTensor sizes a random variable by its first parameter: one that is unknown
         skill, rho = maxima.priors.skill, maxima.priors.correlation
         known = (skill.location[1] == 0, skill.log_spread[1] == 0, rho.is_fixed)
         names = [name for _, name in sorted(zip(known, _PARAMETERS, strict=True))]

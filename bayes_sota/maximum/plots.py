@@ -29,7 +29,7 @@ def plot_sota(tree: xr.DataTree, *, ci_prob: float = 0.95, **pc_kwargs: Any) -> 
     """Posterior of the best skill, of the winner's skill and of the best of a fresh field.
 
     One row per quantity: density, mean (dot), interval (bar) and the best observed score (black
-    mark). Skills are latent; the best score is an observation.
+    mark).
 
     Parameters
     ----------
@@ -91,12 +91,11 @@ def plot_maximum_law(
     """Densities of one classifier's score and of the best score, on the same test items.
 
     The distance between the vertical lines, ``theta_sota`` and the expected maximum, is the bias of
-    the maximum as an estimate of ``theta_sota``. The bar is the equal-tailed interval.
+    the maximum. The bar is the equal-tailed interval.
 
     Parameters
     ----------
     law : MaximumLaw or AucLaw
-        From ``maximum_law``, or ``auc_maximum_law``.
     ci_prob : float
         Probability of the interval.
     **pc_kwargs
@@ -105,13 +104,11 @@ def plot_maximum_law(
     Returns
     -------
     PlotCollection
-        Artists in ``viz``: ``line_0`` and ``line_1`` (one classifier of skill ``theta_sota``, the
-        maximum), ``theta_sota``, ``expected_maximum`` and ``interval``, each with the variable
-        ``density``.
+        Artists in ``viz``: ``line_0`` and ``line_1`` (one classifier, the maximum),
+        ``theta_sota``, ``expected_maximum`` and ``interval``, each with the variable ``density``.
 
     Examples
     --------
-    >>> from bayes_sota.maximum.law import maximum_law
     >>> law = maximum_law(n_test=3000, n_classifiers=1000, skill=0.9)
     >>> figure = plot_maximum_law(law, backend="none")
     >>> round(figure.viz["expected_maximum"]["density"].item()["x"], 4)
@@ -142,7 +139,6 @@ def plot_maximum_law(
 
 
 def _density(law: MaximumLaw | AucLaw) -> tuple[FloatArray, FloatArray]:
-    """Places and density: of each success count, or of an AUC."""
     if isinstance(law, MaximumLaw):
         x, density = law.support / law.n_test, law.pmf(law.support) * law.n_test
     else:

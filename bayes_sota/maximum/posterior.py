@@ -1,8 +1,8 @@
 """Posterior of theta_sota from observed maxima, by importance sampling and direct draws.
 
 Location and log spread are sampled at several equally likely values of rho at once
-(``core.inference``), and the evidence weighs these. The rest is drawn from its exact law
-(``likelihood``). Solves Sec. 5.3.2 of Møllersen & Holsbø without simulation;
+(``core.inference``); the rest is drawn from its exact law (``likelihood``). This solves Sec. 5.3.2
+of Møllersen & Holsbø without simulation;
 ``tests/maximum/test_posterior.py`` compares with rejection sampling and quadrature.
 """
 
@@ -28,12 +28,12 @@ Values = Mapping[str, FloatArray]
 _NEAR_RHOS = 33  # nodes for draws of rho by simulation
 _RHO_NODES = 10
 _POINTS = 1000
-_IMPOSSIBLE = -1e4  # log likelihood of what a table says is impossible
+_IMPOSSIBLE = -1e4  # log likelihood
 _LARGEST_SPREAD, _FURTHEST = 4.95, 30.0  # of skills in log odds
 
 
 def several(boards: BestScore | Sequence[BestScore]) -> tuple[BestScore, ...]:
-    """One board or more, or ``InputError``."""
+    """Check one board or more."""
     each = tuple(boards) if isinstance(boards, Iterable) else (boards,)
     if not each:
         raise InputError("at least one leaderboard is needed")
@@ -54,8 +54,7 @@ class Maxima:
     """Observed maxima of boards, and what is assumed of the field behind them.
 
     ``values`` are draws, (D,) each, of what all boards share: ``location``, ``spread``, ``rho``
-    and, for a score chosen among submissions, ``submission_luck``. theta0 is by default each
-    board's observed maximum.
+    and, for a score chosen among submissions, ``submission_luck``.
     """
 
     boards: Sequence[BestScore]
@@ -67,7 +66,6 @@ class Maxima:
         return any(board.has_submissions for board in self.boards)
 
     def field(self, values: Values) -> SkillDistribution:
-        """P(theta) of each draw."""
         return self.priors.skill.distribution(values["location"], values["spread"])
 
     def draw_prior(self, rng: Generator, draws: int) -> dict[str, FloatArray]:
@@ -82,10 +80,7 @@ class Maxima:
     def draw_boards(
         self, values: Values, rng: Generator, *, winner: bool = True
     ) -> dict[str, FloatArray]:
-        """Fresh fields of classifiers on fresh test sets, simulated forward, (D, B).
-
-        ``winner_skill`` is valid if ``winner``; ``observed_maximum`` is not rounded.
-        """
+        """Fresh fields of classifiers on fresh test sets, simulated forward, (D, B)."""
         field, rho, luck = self.field(values), values["rho"], values.get("submission_luck")
         columns = []
         for board in self.boards:
@@ -101,22 +96,17 @@ class Maxima:
         return _by_board(columns)
 
     def with_expected(self, values: Values) -> dict[str, FloatArray]:
-        """Draws ``values`` with ``expected_sota`` of each board, (D, B), added."""
         field, sizes = self.field(values), values["n_classifiers"].T
         expected = np.stack([field.expected_maximum(m) for m in sizes], axis=1)
         return {**values, "expected_sota": expected}
 
     def draw_fields(self, values: Values, rng: Generator) -> dict[str, FloatArray]:
-        """Exact draws of every board's latent variables, as in ``collect``, without submissions.
-
-        rho enters through the nearest of nodes at equally spaced quantiles.
-        """
+        """Draws as in ``collect``, at the nearest of nodes of rho; without submissions."""
         nodes = np.unique(np.quantile(values["rho"], np.linspace(0, 1, _NEAR_RHOS)))
         nearest = np.abs(values["rho"][:, None] - nodes).argmin(axis=1)
         return self.collect(self.likelihoods(nodes), values, nearest, rng)
 
     def likelihoods(self, rho: FloatArray, luck: FloatArray | None = None) -> list[BoardLikelihood]:
-        """Tables of every board at nodes of rho, and of the luck if any."""
         return [BoardLikelihood(board, rho, self.reference_skill, luck) for board in self.boards]
 
     def collect(
@@ -131,12 +121,11 @@ class Maxima:
 
 
 def _by_board(columns: Sequence[Values]) -> dict[str, FloatArray]:
-    """Variables of every board, (D,) each, beside each other, (D, B)."""
     return {name: np.stack([one[name] for one in columns], axis=1) for name in columns[0]}
 
 
 def log_priors(priors: MaximumPriors, values: Values) -> dict[str, FloatArray]:
-    """Log prior densities of location, log spread, rho and luck, except the known ones."""
+    """Log prior densities of what is unknown."""
     densities, given = {}, {**values, "log_spread": np.log(values["spread"])}
     for name in ("location", "log_spread"):
         mean, sd = getattr(priors.skill, name)
@@ -151,11 +140,7 @@ def log_priors(priors: MaximumPriors, values: Values) -> dict[str, FloatArray]:
 
 @dataclass(frozen=True, eq=False)
 class SotaPosterior:
-    """Draws as in ``Maxima.collect``, and how they came about.
-
-    ``parameters`` are the nodes and coordinates behind the draws. ``reasons`` say why the result
-    cannot be trusted.
-    """
+    """Draws as in ``Maxima.collect``, what is behind them, and reasons not to trust them."""
 
     draws: dict[str, FloatArray]
     fit: "MaximumFit"
@@ -171,10 +156,7 @@ def sota_posterior(
     random_seed: int | Generator | None = DEFAULT_SEED,
     reference_skill: float | None = None,
 ) -> SotaPosterior:
-    """Exact posterior of the best skill given observed maxima of boards that share their field.
-
-    Behind the ``draws`` are as many weighted points, at least 1,000.
-    """
+    """Exact posterior of the best skill given observed maxima of boards that share their field."""
     COUNT.check(draws, "draws")
     maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
     rng = generator_of(random_seed)
@@ -201,10 +183,9 @@ def sota_posterior(
 
 @dataclass(frozen=True, eq=False)
 class MaximumFit(Fit):
-    """Observed maxima, with weighted points of location and spread at every value of rho.
+    """Observed maxima, with weighted points of a level near the best skill and of the log spread.
 
-    The likelihood is a narrow ridge, straight in two coordinates: the standardised log spread, and
-    a level near the best skill. Known parameters do not move.
+    In these coordinates the narrow ridge of the likelihood is straight.
     """
 
     priors: SkillPrior
@@ -223,7 +204,7 @@ class MaximumFit(Fit):
         spread = np.exp(log_spread + sd * t[:, 1])
         if place_sd == 0:
             return np.full(len(t), place), spread, np.zeros(len(t))
-        # standardised best of so many skills: any value serves, a good one needs fewer points
+        # standardised best of so many skills
         best = float(ndtri((self.tries - 0.375) / (self.tries + 0.25)))
         if isinstance(self.priors, UniformSkill):
             best = float(np.sqrt(3) * (self.tries - 1) / (self.tries + 1))
@@ -231,7 +212,6 @@ class MaximumFit(Fit):
         return place + place_sd * z, spread, 0.5 * (t[:, 0] ** 2 - z**2)
 
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
-        """Log probability of all maxima at points (N, 2), (N, R)."""
         location, spread, log_prior = self.field(points)
         possible = (spread < _LARGEST_SPREAD) & (np.abs(location) < _FURTHEST)
         total = np.full((len(points), self.rho.size), _IMPOSSIBLE)

@@ -11,8 +11,8 @@ out the best entries instead. The estimate is ``max theta'``, which is theta0.
 
 As in the paper, a field is drawn from P(theta') with replacement, as many as entries pass Eq. 8;
 here its law is exact. The best entry is missing from 37 % of the fields: where it stands alone, no
-weight solves the equation, and there is no multiplicity to correct (the paper's cassava leaf
-disease). ``tests/maximum/test_shrinkage.py`` has the paper's Tables 2 and 4, and simulations.
+weight solves the equation, and there is no multiplicity to correct.
+``tests/maximum/test_shrinkage.py`` has the paper's Tables 2 and 4, and simulations.
 """
 
 from bisect import bisect_left
@@ -24,8 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from bayes_sota.auc.best import BestLaw
-from bayes_sota.auc.laws import AucLaw, auc_law, best_estimate, scores_below
+from bayes_sota.auc.laws import AucLaw, BestLaw, auc_law, best_estimate, scores_below
 from bayes_sota.core.arguments import CORRELATION, OPEN_SHARE, check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
@@ -34,7 +33,7 @@ from bayes_sota.maximum.dependence import feasible_skills
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
 
 Criterion = Literal["expected", "upper"]
-_NEGLIGIBLE = 0.02  # excess in standard errors of the winner below which nothing is corrected
+_NEGLIGIBLE = 0.02  # excess in standard errors below which nothing is corrected
 _LEAST_WEIGHT, _WEIGHT_ERROR = 1e-3, 1e-8
 _SHORT = 1e-5  # of the level, so that the limit is the observed score and not the one below
 
@@ -49,16 +48,13 @@ class FieldEstimate:
         Best skill of the shrunk field, or the highest score that remains of a cropped one.
     law : MaximumLaw or AucLaw
         Law of the best score of that field.
-    ci_prob : float
-        Probability of the intervals.
     scores : ndarray, shape (m,)
         The scores above chance.
     single : (float, float)
         Interval of the observed maximum were it the only classifier.
-    excess : float
-        Expected best score were the scores the skills, minus the observed one.
-    error : float
-        Standard error of the observed maximum.
+    excess, error : float
+        Expected best score were the scores the skills, minus the observed one; standard error of
+        the observed one.
     weight : float or None
         ``w`` of Eq. 9, of shrinking.
     """
@@ -78,7 +74,6 @@ class FieldEstimate:
 
     @property
     def expected_maximum(self) -> float:
-        """Expected best score of the shrunk or cropped field."""
         return self.law.mean()
 
     @property
@@ -93,7 +88,7 @@ class FieldEstimate:
         return "" if corrected else "no multiplicity to correct"
 
     def n_above(self) -> int:
-        """Number of entries whose score exceeds the estimate."""
+        """Number of scores above the estimate."""
         return int(np.sum(self.scores > self.estimate))
 
 
@@ -108,10 +103,7 @@ def binomial_interval(right: int, n_test: int, ci_prob: float = 0.95) -> tuple[f
 def field_law(
     skills: FloatArray, *, n_test: int, correlation: float, best: float | None = None
 ) -> MaximumLaw:
-    """Law of the best score of a field drawn with replacement from the skills that pass Eq. 8.
-
-    Skills above ``best``, which is theta0, are left out.
-    """
+    """Law of the best score of a field drawn with replacement from the skills that pass Eq. 8."""
     theta0 = float(skills.max()) if best is None else best
     if correlation > 0:
         skills = skills[skills >= feasible_skills(correlation, theta0)[0]]
@@ -134,7 +126,9 @@ def shrink_scores(
     criterion: Criterion = "expected",
     ci_prob: float = 0.95,
 ) -> FieldEstimate:
-    """Best skill after shrinking all scores until their best would be the observed one (Eq. 9).
+    """Best skill after shrinking all scores until their best would be the observed one.
+
+    Eq. 9 of Møllersen & Holsbø, arXiv 2303.07272.
 
     Parameters
     ----------
@@ -146,11 +140,10 @@ def shrink_scores(
         Accuracy of the random classifier, one over the number of classes.
     correlation : float
         rho of every classifier with the reference classifier, whose skill is ``max theta'``.
-        Entries whose skill cannot have it (Eq. 8) are left out, as in the paper.
+        Entries whose skill cannot have it (Eq. 8) are left out.
     criterion : {"expected", "upper"}
         Whether the expected best score equals the observed one, or the upper limit of its interval
-        does: ``P(best score >= observed) = (1 - ci_prob) / 2``. Scores come in steps: of the
-        weights with that limit the lowest is taken.
+        does: ``P(best score >= observed) = (1 - ci_prob) / 2``.
     ci_prob : float
         Probability of the interval.
 
@@ -163,10 +156,6 @@ def shrink_scores(
     ------
     InputError
         A number outside its range, or no score above chance.
-
-    Notes
-    -----
-    Eq. 9 of Møllersen & Holsbø, arXiv 2303.07272.
 
     Examples
     --------
@@ -197,8 +186,7 @@ def shrink_aucs(
 ) -> FieldEstimate:
     """Best AUC after shrinking all AUCs towards 1/2 until their best would be the observed one.
 
-    Scores are binormal. Classifiers are independent in the paper's Sec. 5.2; correlated ones are
-    its open end (Sec. 5.3.1).
+    Scores are binormal; classifiers are independent in the paper's Sec. 5.2.
 
     Parameters
     ----------
@@ -207,16 +195,11 @@ def shrink_aucs(
     n_positive, n_negative, correlation, spread_ratio
         As in ``bayes_sota.auc.auc_maximum_law``.
     criterion, ci_prob
-        As in ``shrink_scores``.
+        As in ``shrink_scores``, with its errors.
 
     Returns
     -------
     FieldEstimate
-
-    Raises
-    ------
-    InputError
-        A number outside its range, or no AUC above 1/2.
 
     Examples
     --------
@@ -248,11 +231,9 @@ def crop_scores(
 ) -> FieldEstimate:
     """Best score that remains when the best entries are left out until the rest can explain them.
 
-    A field has as many skills as entries that can have the correlation, drawn with replacement from
-    those up to a threshold, theta0. The threshold is the highest score at which the expected best
-    score, or the upper limit of its interval, does not exceed the observed one.
-
-    Parameters, errors and notes are those of ``shrink_scores``; Appendix A of the paper.
+    The threshold, theta0, is the highest score at which the expected best score, or the upper limit
+    of its interval, does not exceed the observed one (Appendix A of the paper). Parameters and
+    errors are those of ``shrink_scores``.
 
     Returns
     -------
@@ -283,7 +264,6 @@ def crop_scores(
 def _checked(
     scores: ArrayLike, chance: float, correlation: float, criterion: str, ci_prob: float
 ) -> FloatArray:
-    """Scores above chance."""
     CORRELATION.check(chance, "chance")
     CORRELATION.check(correlation, "correlation")
     check_choice("criterion", criterion, Criterion)
@@ -297,7 +277,6 @@ def _checked(
 
 
 def _best_alone(kept: FloatArray, n_test: int, ci_prob: float) -> tuple[int, dict[str, Any]]:
-    """Count of the best accuracy, rounded down, and its interval and error on its own."""
     best, n = float(kept.max()), checked_number(n_test, "n_test")
     single = binomial_interval(round(best * n), n, ci_prob)
     error = float(np.sqrt(best * (1 - best) / n))
@@ -305,10 +284,7 @@ def _best_alone(kept: FloatArray, n_test: int, ci_prob: float) -> tuple[int, dic
 
 
 def _excess(law: BestLaw, criterion: str, best: float, limit: tuple[float, float]) -> float:
-    """Zero for the field that solves the equation, and larger for better fields.
-
-    ``limit`` is a score, as the law takes it, and the probability of at most it.
-    """
+    """Zero for the field that solves the equation; ``limit`` is a score and its cdf."""
     return law.mean() - best if criterion == "expected" else limit[1] - float(law.cdf(limit[0]))
 
 
@@ -320,7 +296,6 @@ def _shrunk(
     chance: float,
     **alone: Any,
 ) -> FieldEstimate:
-    """Estimate at the weight at which the excess vanishes."""
     weight, best = 1.0, float(kept.max())
 
     def excess(weight: float) -> float:

@@ -1,4 +1,4 @@
-"""Numbers and words of best scores: of a law, and of the paper's estimates beside the posterior."""
+"""Best scores in words: a law, and the paper's estimates beside the posterior."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from bayes_sota.auc.best import BestLaw
+    from bayes_sota.auc.laws import BestLaw
 
 _CITED = "sample maximum after Møllersen and Holsbø 2023, arXiv 2303.07272"
 
@@ -29,16 +29,10 @@ def describe_maximum(
     ----------
     law : MaximumLaw or AucLaw
     facts : dict
-        As in ``bayes-sota maximum --json``: ``n_classifiers``, ``n_test``, ``correlation``,
-        ``skills`` (that of all classifiers, or the ends of a uniform distribution), and of AUCs
-        ``n_positive`` and ``spread_ratio``.
+        ``n_classifiers``, ``n_test``, ``correlation``, ``skills`` (that of all classifiers, or the
+        ends of a uniform distribution), and of AUCs ``n_positive`` and ``spread_ratio``.
     ci_prob : float
         Probability of the interval.
-    notes : sequence of str
-
-    Returns
-    -------
-    Report
 
     Examples
     --------
@@ -77,7 +71,6 @@ def describe_maximum(
 
 
 def _sentences(content: dict[str, Any], count: str) -> list[str]:
-    """The expected best score, its bias, and what was assumed."""
     auc, skills, digits = "n_positive" in content, content["skills"], decimals_for(content["sd"])
     names = ("expected_maximum", "bias", "theta_sota")
     best, bias, sota = (f"{content[name]:z.{digits}f}" for name in names)
@@ -124,8 +117,8 @@ def compare_estimates(
     pandas.DataFrame
         A row per estimate: ``method``, ``estimate``, ``lower`` and ``upper`` (of the best score
         alone, after Clopper and Pearson; of the best score of the shrunk or cropped field; of the
-        posterior), ``n_above`` (entries with a score above the estimate), ``n_inside`` (inside the
-        interval) and ``note`` (why there is nothing to correct).
+        posterior), ``n_above`` and ``n_inside`` (entries above the estimate, and inside the
+        interval) and ``note``.
 
     Raises
     ------
@@ -144,8 +137,6 @@ def compare_estimates(
     >>> frame = compare_estimates(board, bs.estimate_sota(board, random_seed=0), n_classes=10)
     >>> frame["method"].tolist()[:3]
     ['best score alone', 'shrink, expected', 'shrink, upper']
-    >>> frame["n_inside"].tolist()[0]
-    3
     """
     import numpy as np
     import pandas as pd
@@ -190,7 +181,7 @@ def compare_estimates(
 
 
 def comparison_table(rows: list[dict[str, Any]], n_entries: int, ci_prob: float) -> Table:
-    """Rows of ``compare_estimates`` as readers see them."""
+    """Rows of ``compare_estimates`` in print."""
     columns: dict[str, Any] = {
         "estimate of the best skill": "method",
         "value": lambda row: f"{row['estimate']:.4f}",

@@ -206,7 +206,7 @@ def abc() -> dict[str, str]:
     """Seconds, ESS, r_hat, epsilon, error of the mean in sd and ratio of sds in each setting."""
     import arviz as az
 
-    from bayes_sota.maximum.sample_smc import sample_abc
+    from bayes_sota.maximum.sample import sample_abc
 
     figures = {}
     sample_abc([SMALL], MaximumPriors(), draws=50, chains=1)  # compilation, cached from here on
@@ -227,15 +227,15 @@ def abc() -> dict[str, str]:
 
 def epsilons(draws: int = 1000) -> dict[str, str]:
     """Epsilon in sd, CPU seconds, errors of mean and sd of theta_sota, and moves."""
-    from bayes_sota.maximum import sample_smc
+    from bayes_sota.maximum import sample
 
     board = BestScore("0.91157", n_test=11_072, n_classifiers=3_558, rounding="floor")
     exact = sota_posterior(board, MaximumPriors(), draws=200_000, random_seed=0).draws["theta_sota"]
     figures = {}
     for share in (1, 1 / 2, 1 / 4, 1 / 6, 1 / 12, 1 / 50):
         start = time.process_time()
-        sample_smc._EPSILON = share
-        tree = sample_smc.sample_abc(
+        sample._EPSILON = share
+        tree = sample.sample_abc(
             [board], MaximumPriors(), draws=draws, chains=4, cores=1, random_seed=1
         )
         spent, theta = time.process_time() - start, tree["posterior"]["theta_sota"].values

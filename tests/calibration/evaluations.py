@@ -20,7 +20,7 @@ from calibration.judged_boards import interval_score
 from scipy.special import expit
 
 import bayes_sota as bs
-from bayes_sota.core.sample_trace import run_nuts
+from bayes_sota.core.sample import run_nuts
 from bayes_sota.items.models import build_model
 from bayes_sota.leaderboard.posterior import board_posterior
 

@@ -8,8 +8,7 @@ from boards import evidence_of
 
 from bayes_sota import items
 from bayes_sota.core.priors import BoardPriors
-from bayes_sota.core.sample import with_attributes
-from bayes_sota.core.sample_trace import run_nuts, sample_completed
+from bayes_sota.core.sample import run_nuts, sample_completed, with_attributes
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.fit import fit_field, fit_shape

@@ -25,7 +25,7 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.posterior import sota_posterior
-from bayes_sota.maximum.sample_smc import sample_abc
+from bayes_sota.maximum.sample import sample_abc
 
 SEED = 20_261_121  # fixed before anything was run
 QUANTITIES = (

@@ -94,7 +94,7 @@ def learnt_luck(teams: Teams, known: np.ndarray, share: float) -> float:
 
     In units of the public standard error, ``share`` of the variance of a difference.
     """
-    from bayes_sota.maximum.submissions import expected_maximum
+    from bayes_sota.maximum.score_laws import expected_maximum
 
     spread = teams.spread_of_difference(known)
     better = known & (teams.public >= np.median(teams.public))

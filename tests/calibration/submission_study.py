@@ -20,7 +20,7 @@ from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.posterior import board_posterior
-from bayes_sota.maximum.submissions import expected_maximum
+from bayes_sota.maximum.score_laws import expected_maximum
 
 TEAMS, ITEMS, RHO = 60, 2000, 0.8
 SPREADS, SHARED, NUMBERS = (0.0, 0.5, 1.0, 2.0), (0.5, 0.95), (10, 100)

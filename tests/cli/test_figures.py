@@ -85,7 +85,7 @@ def faults_of(figure):
 def test_a_figure_can_be_printed(command, monkeypatch, capsys, tmp_path):
     """In the size in which it is written."""
     kept = []
-    keep = "bayes_sota.core.plots_files.save_figure"
+    keep = "bayes_sota.core.plots.save_figure"
     monkeypatch.setattr(keep, lambda figure, _: kept.append(figure))
     monkeypatch.chdir(EXAMPLES)
     saved = ("--quiet", "--save", tmp_path / "figure.svg")

@@ -11,8 +11,7 @@ from data.files import refused
 
 import bayes_sota as bs
 from bayes_sota.core.files import write_text
-from bayes_sota.core.plots_files import save_figure
-from bayes_sota.core.sample import save_result
+from bayes_sota.core.plots import save_figure
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "a\0b", "no/where.txt", "."])
@@ -41,7 +40,7 @@ def figure():
     ("name", "write"),
     [
         ("x.txt", lambda path: write_text("new", path)),
-        ("x.nc", lambda path: save_result(xr.DataTree(xr.Dataset({"a": 1})), path)),
+        ("x.nc", lambda path: bs.save_result(xr.DataTree.from_dict({"a": xr.Dataset()}), path)),
         ("x.png", lambda path: save_figure(figure(), path)),
     ],
 )
@@ -60,7 +59,7 @@ _FULL = """
 import resource, sys
 import xarray as xr
 from bayes_sota.core.sample import save_result
-tree = xr.DataTree(xr.Dataset({"a": ("draw", [0.0] * 10_000)}))
+tree = xr.DataTree.from_dict({"posterior": xr.Dataset({"a": ("draw", [0.0] * 10_000)})})
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 save_result(tree, sys.argv[1])
 """

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import bayes_sota as bs
-from bayes_sota.core.plots import density_of, make_ticks, plot_forest, plot_lines
-from bayes_sota.core.plots_files import save_figure
+from bayes_sota.core.plots import density_of, make_ticks, plot_forest, plot_lines, save_figure
 
 LAW = bs.maximum_law(n_test=100, n_classifiers=10, skill=0.9)
 

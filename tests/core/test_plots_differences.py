@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from bayes_sota.core.plots_differences import indistinct_sets, plot_differences
+from bayes_sota.core.plots import indistinct_sets, plot_differences
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.8, 1.0])

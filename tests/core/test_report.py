@@ -16,7 +16,7 @@ from matplotlib.text import Text
 
 import bayes_sota as bs
 from bayes_sota.core.command_report import report_page
-from bayes_sota.core.plots_files import svg_address
+from bayes_sota.core.plots import svg_address
 from bayes_sota.core.text import plain_text
 
 HOSTILE = [

@@ -79,6 +79,7 @@ def test_dependent_draws_and_few_points_are_less_sure(tree):
     """Copies of one chain, and draws of weighted points, say less than independent draws."""
     theta = tree["posterior"]["theta_sota"].values
     above = np.repeat((theta > 0.935).astype(float)[:, ::10], 10, axis=1)
+    assert np.isnan(error_of_mean(np.arange(4.0), (np.zeros(4), np.zeros(4))))  # of one point
     errors = (error_of_mean, mcse_of(xr.DataTree()))
     independent, dependent = (weighted_chance(above, error)["mcse"] for error in errors)
     assert dependent == pytest.approx(10**0.5 * independent, rel=0.3)

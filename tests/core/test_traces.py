@@ -9,7 +9,7 @@ import xarray as xr
 from data.files import refused
 from scipy import stats
 
-from bayes_sota.core.sample_trace import (
+from bayes_sota.core.sample import (
     check_trace,
     completed_groups,
     describe_nuts,
@@ -58,7 +58,7 @@ def test_densities_are_those_of_the_formulas_and_potentials_warn_nobody():
 @pytest.mark.parametrize(("limit", "kept"), [(2400, {"seen", "pair"}), (2000, {"pair"})])
 def test_large_likelihoods_are_left_out(monkeypatch, limit, kept):
     """Of 300 numbers in "seen" and 100 observations in "pair"."""
-    monkeypatch.setattr("bayes_sota.core.sample_trace.LARGEST_GROUP", limit)
+    monkeypatch.setattr("bayes_sota.core.sample.LARGEST_GROUP", limit)
     assert set(groups()["log_likelihood"]) == kept
 
 

@@ -35,6 +35,7 @@ def test_draws_of_one_point_are_not_independent() -> None:
     assert said == pytest.approx(values.mean(axis=1).std(), rel=0.03)
     alone = np.arange(120)
     independent = cluster_mcse(values[0] - 2.0 * stratum, alone, np.zeros(120))
+    assert cluster_mcse(values[0, :4], alone[:4], alone[:4]) > 0  # one draw per stratum
     assert independent == pytest.approx((values[0] - 2.0 * stratum).std() / 120**0.5, rel=1e-12)
 
 

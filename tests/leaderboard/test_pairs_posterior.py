@@ -21,7 +21,7 @@ from bayes_sota.leaderboard.pairs_posterior import (
 )
 from bayes_sota.leaderboard.sample_pairs import estimate_paired
 from bayes_sota.leaderboard.skills import draw_parameters
-from bayes_sota.maximum.submissions import expected_maximum
+from bayes_sota.maximum.score_laws import expected_maximum
 
 ERRORS = (0.012, 0.008)
 

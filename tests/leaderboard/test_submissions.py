@@ -12,8 +12,7 @@ from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.core.skills import expit
 from bayes_sota.leaderboard.fit import fit_field
 from bayes_sota.leaderboard.posterior import board_posterior
-from bayes_sota.maximum.score_laws import score_law
-from bayes_sota.maximum.submissions import expected_maximum
+from bayes_sota.maximum.score_laws import expected_maximum, score_law
 
 NORMAL = BoardPriors(families=("normal",))
 

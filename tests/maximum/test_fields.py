@@ -19,8 +19,7 @@ from bayes_sota.maximum.fresh_test_sets import (
 )
 from bayes_sota.maximum.law import maximum_law
 from bayes_sota.maximum.likelihood import inverse_law
-from bayes_sota.maximum.score_laws import NormalLaw
-from bayes_sota.maximum.submissions import noise_of
+from bayes_sota.maximum.score_laws import NormalLaw, noise_of
 
 SMALLEST_P = 1e-3  # fixed seeds: a correct simulator passes once and for all
 DRAWS = 12_000

@@ -8,8 +8,7 @@ import xarray as xr
 from bayes_sota import BestScore, FixedCorrelation, LogitNormalSkill, Priors, estimate_sota
 from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.maximum.posterior import sota_posterior
-from bayes_sota.maximum.sample import sample_exact
-from bayes_sota.maximum.sample_smc import sample_abc
+from bayes_sota.maximum.sample import sample_abc, sample_exact
 
 BOARD = BestScore("0.98", n_test=200, n_classifiers=50)
 BEST_OF_MANY = BestScore("0.91157", n_test=11_072, n_classifiers=3_558, rounding="floor")
@@ -51,7 +50,7 @@ def test_the_result_agrees_with_the_exact_route_and_is_complete():
 
 @pytest.mark.slow
 def test_too_few_moves_are_noted(monkeypatch):
-    monkeypatch.setattr("bayes_sota.maximum.sample_smc._EPSILON", 1e-5)
+    monkeypatch.setattr("bayes_sota.maximum.sample._EPSILON", 1e-5)
     tree = sample_abc((BEST_OF_MANY,), MaximumPriors(), cores=1, draws=40, chains=2, random_seed=1)
     assert tree.attrs["moves"] < 4
     assert "times in the last stage" in tree.attrs["diagnostics_reasons"]

@@ -8,7 +8,7 @@ from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, MaximumPr
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.posterior import sota_posterior
-from bayes_sota.maximum.submissions import expected_maximum, log_ratios, noise_of
+from bayes_sota.maximum.score_laws import expected_maximum, log_ratios, noise_of
 
 W = np.linspace(-9.0, 11.0, 4001)
 
