@@ -245,13 +245,14 @@ def checked_pair(
         wrong = value[~((value >= allowed.low) & (value <= allowed.high) & np.isfinite(value))]
         if wrong.size:
             error = allowed.refusal(what, f"{wrong[0]:g}", wrong[0])
-            signs = "percent needs its sign (7.5%), a distance a minus sign (-7.5) and its SDs"
-            error.fix = signs * (what == "mean")
+            minus = "a distance needs a minus sign (-7.5) and its SDs (in Python bounds=None too)"
+            error.fix = f"{minus}, percent its sign (7.5%)" * (what == "mean")
             raise error
     if np.any(of_a < of_b):
-        minus = ", or write both with a minus sign where lower is better" * (what == "mean")
+        minus = "if lower is better (a distance), write both with a minus sign and their SDs; else "
         below = f"A is the reported winner, but its {what} is below B's"
-        raise InputError(f"{below}: exchange the two{minus}")
+        is_positive = bool(what == "mean" and np.any(of_b > 0))
+        raise InputError(f"{below}: {minus * is_positive}exchange the two")
     if not np.all((size >= 2) & (size == np.floor(size)) & (size <= MOST_ITEMS)):
         raise Range(2, MOST_ITEMS, whole=True).refusal("n_test", n, n)
     return of_a, of_b, size

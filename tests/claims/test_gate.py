@@ -59,19 +59,22 @@ def test_the_law_of_answers_is_the_dirichlet_posterior(
 
 
 @pytest.mark.parametrize(
-    ("gap", "require", "said"),
+    ("gap", "margin", "require", "said"),
     [
-        (-0.1, "not-worse", "new is worse: difference -"),
-        (-0.1, "better", "new is worse: difference -"),
-        (-0.1, None, "Difference -"),
-        (-0.015, "better", "more items would decide against new if the difference stays."),
-        (0.015, "better", "more items would decide for new if the difference stays."),
+        (-0.1, 0.01, "not-worse", "new is worse: difference -"),
+        (-0.1, 0.01, "better", "new is worse: difference -"),
+        (-0.1, 0.01, None, "Difference -"),
+        (-0.015, 0.01, "better", "more items would decide against new if the difference stays."),
+        (0.015, 0.01, "better", "more items would decide for new if the difference stays."),
+        (-0.1, 0.08, "not-worse", "would show that it is worse by more than 8.0 points if the"),
+        (-0.1, 0.12, "not-worse", "would show that it is not worse by more than 12.0 points if"),
     ],
 )
 def test_a_gate_says_what_is_shown_instead_and_what_more_items_would_decide(
-    gap: float, require: str | None, said: str
+    gap: float, margin: float, require: str | None, said: str
 ) -> None:
-    report = report_gate(answers(gap, 400), ("new", "old"), margin=0.01, require=require, draws=9)
+    settings = {"margin": margin, "require": require, "draws": 9}
+    report = report_gate(answers(gap, 400), ("new", "old"), **settings)
     assert any(said in sentence for sentence in report.sentences)
     assert "(Computed exactly, without random numbers;" in report.text
 
