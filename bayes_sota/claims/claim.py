@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
-from bayes_sota.core.arguments import ASSURANCE, LEVEL, TRIES, Range, check_choice
+from bayes_sota.core.arguments import ASSURANCE, LEVEL, TRIES, Points, Range, check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
+from bayes_sota.data.printed_scores import LEAST_PERCENT, parse_number
 
 MOST_ITEMS = 10**9
 _NODES = 64  # of the unknown
@@ -256,6 +257,58 @@ def checked_pair(
     if not np.all((size >= 2) & (size == np.floor(size)) & (size <= MOST_ITEMS)):
         raise Range(2, MOST_ITEMS, whole=True).refusal("n_test", n, n)
     return of_a, of_b, size
+
+
+def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, str], list[str]]:
+    """Two shares with their digits, and a note where they are taken as percent.
+
+    Examples
+    --------
+    >>> as_shares(["91.2%", "0.90"]), as_shares(["90.0", "90.5"])
+    ((('0.912', '0.90'), []), (('0.900', '0.905'), ['90.0 and 90.5 are read as percent']))
+    """
+    texts = [str(text).strip() for text in typed]
+    numbers = [parse_number(text.removesuffix("%")) for text in texts]
+    if None in numbers:
+        wrong = texts[numbers.index(None)]
+        raise InputError(f"scores are numbers in [0, 1] or in percent, got {wrong!r}")
+    signed = [text.endswith("%") for text in texts]
+    values: Any = numbers
+    bare = not any(signed) and all(LEAST_PERCENT <= value <= 100 for value in values)
+    a, b = (
+        str(value.scaleb(-2)) if bare or sign else text  # with the digits that were typed
+        for value, sign, text in zip(values, signed, texts, strict=True)
+    )
+    return (a, b), [f"{' and '.join(texts)} are read as percent"] * bare
+
+
+def sds_as_shares(sds: Sequence[float], in_percent: bool | None) -> tuple[list[float], list[str]]:
+    """Standard deviations as shares, and a note where they are taken as percent.
+
+    They are where the means are, or where one exceeds 1. Beside means in another unit
+    (``in_percent`` is None) they stay as they are.
+
+    Examples
+    --------
+    >>> sds_as_shares([12.0, 10.0], True), sds_as_shares([0.12, 0.1], False)
+    (([0.12, 0.1], ['standard deviations are read as percent']), ([0.12, 0.1], []))
+    """
+    bare = [sd for sd in sds if not isinstance(sd, Points)]
+    largest = max(bare, default=0.0)
+    if in_percent is False and largest > 1 and 0 < min(bare) < 1:
+        raise InputError(
+            f"the standard deviations {min(bare):g} and {largest:g} look like a share and percent: "
+            "write % behind those in percent"
+        )
+    if in_percent and 0 < largest < 1:
+        raise InputError(
+            f"the means are in percent, and a standard deviation of {largest:g} may be a share or "
+            f"in percent: write {100 * largest:g}% or {largest:g}%"
+        )
+    if not sds or in_percent is None or (not in_percent and max(sds) <= 1):
+        return [*sds], []
+    shares = [sd if isinstance(sd, Points) else sd / 100 for sd in sds]
+    return shares, ["standard deviations are read as percent"]
 
 
 def congruence_bounds(accuracy_a: ArrayLike, accuracy_b: ArrayLike) -> tuple[Any, Any]:

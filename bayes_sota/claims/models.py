@@ -11,7 +11,7 @@ import pymc as pm
 import pytensor.tensor as pt
 from numpy.typing import ArrayLike
 
-from bayes_sota.claims.accuracies import OUTCOMES, false_claim_probability
+from bayes_sota.claims.laws import OUTCOMES, false_claim_probability
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray

@@ -1,7 +1,7 @@
 r"""The difference of two methods that were named beforehand, without draws.
 
 Answers with one run, items independent, have the flat Dirichlet posterior of their table
-(``claims.accuracies``); everything else is a sum of Student t parts (``items.student``).
+(``claims.laws``); everything else is a sum of Student t parts (``items.comparison``).
 ``tests/claims/test_gate.py`` compares with closed forms and with draws.
 
 A pilot of n items, each answered R times, gives the variance V of the difference, and the part
@@ -23,14 +23,13 @@ from math import ceil
 import numpy as np
 from scipy.special import ndtri
 
-from bayes_sota.claims.accuracies import at_most
+from bayes_sota.claims.laws import at_most
 from bayes_sota.core.arguments import ASSURANCE, LEVEL
 from bayes_sota.core.errors import InputError, listed
 from bayes_sota.core.numerics import more_items
 from bayes_sota.core.text import nearest
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.items.comparison import bounds_of, complete
-from bayes_sota.items.student import student_below, student_law
+from bayes_sota.items.comparison import bounds_of, complete, student_below, student_law
 from bayes_sota.leaderboard.anchors import explain_difference
 
 RUNS = (1, 2, 3, 5, 10, 20)

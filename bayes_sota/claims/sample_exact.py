@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.claims.accuracies import OUTCOMES, Accuracies
 from bayes_sota.claims.claim import Claim
+from bayes_sota.claims.laws import OUTCOMES, Accuracies
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.sample import describe_provenance, lay_out, resolve_seed, result_tree
 from bayes_sota.core.text import digest_of

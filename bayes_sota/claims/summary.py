@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.claim import DOMAINS, Claim
-from bayes_sota.claims.means import Means, imputed_sd
-from bayes_sota.claims.printed import reported_claim, reported_means
+from bayes_sota.claims.laws import Accuracies, Means, imputed_sd, reported_claim, reported_means
 from bayes_sota.core.arguments import NOT_NEGATIVE, POSITIVE, checked_width
 from bayes_sota.core.errors import ImpossibleAccuracyError
 from bayes_sota.core.summary import frame_of, numbers_report

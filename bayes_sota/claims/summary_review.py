@@ -13,10 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import betaincinv
 
-from bayes_sota.claims.accuracies import Accuracies
-from bayes_sota.claims.claim import Claim
-from bayes_sota.claims.means import Means
-from bayes_sota.claims.printed import as_shares, sds_as_shares
+from bayes_sota.claims.claim import Claim, as_shares, sds_as_shares
+from bayes_sota.claims.laws import Accuracies, Means
 from bayes_sota.claims.summary import claim_report, judged
 from bayes_sota.core.arguments import Points, check_choice
 from bayes_sota.core.errors import InputError, listed, quoted

@@ -39,8 +39,7 @@ from bayes_sota.core.text import counted, listed
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.averages import group_means, korn_graubard
 from bayes_sota.data.outcomes import ABOUT, Outcomes
-from bayes_sota.items.comparison import bounds_of
-from bayes_sota.items.student import student_law
+from bayes_sota.items.comparison import bounds_of, student_law
 
 _NODES = 80  # of the grid of tau
 _BORROWED = 2.0  # items or clusters of a task's variance

@@ -11,9 +11,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from bayes_sota.claims.accuracies import Accuracies
-from bayes_sota.claims.means import Means
-from bayes_sota.claims.printed import reported_claim, reported_means
+from bayes_sota.claims.laws import Accuracies, Means, reported_claim, reported_means
 from bayes_sota.claims.summary_review import (
     PROBABILITIES,
     RESULTS,
