@@ -1,11 +1,11 @@
 """A claim that A outperforms B, from two reported numbers: the base of both laws.
 
 Papers leave out the *unknown*: the congruence of two accuracies, or the correlation of the cases of
-two means. A subclass gives P(false) at a value of the unknown; everything is averaged over it.
+two means. A subclass gives P(false) at a value of it; all else is averaged over it.
 
-A fresh test set makes the claim where its P(false) is at most a level. The probability of that, the
-power, is close to a normal one; *assurance* averages it over the posterior of the truth.
-``tests/claims/test_planning.py`` counts simulated claims.
+A fresh test set makes the claim if its P(false) is at most a level. The probability of that is the
+power; *assurance* averages it over the posterior of the truth. ``tests/claims/test_planning.py``
+counts simulated claims.
 """
 
 from abc import ABC, abstractmethod
@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,8 +35,6 @@ _legendre = cache(np.polynomial.legendre.leggauss)
 _LARGEST_RATIO = 1e120
 SLACK = 1e-9  # by which rounding errors may pass a bound
 
-Congruence = float | Literal["min", "max", "independent"] | None
-
 
 class Domain(NamedTuple):
     """Odds ratios of pairs whose accuracies differ by at most 0.02: median, 5 % and 95 %."""
@@ -51,8 +49,7 @@ DOMAINS = {
     "image-classifiers": Domain(62, 27, 110, "158 pairs of networks on 10,000 items of CIFAR-10"),
     "language-models": Domain(5.5, 1.6, 26, "122 pairs on benchmarks of 479 to 2,854 items"),
     "tabular": Domain(71, 17, 446, "9,594 pairs of scikit-learn models on 1,497 items of digits"),
-}
-"""Typical congruence by domain (docs/measured/claims.md)."""
+}  # measured in docs/measured/claims.md
 
 
 def gauss(count: int, low: float = 0.0, high: float = 1.0) -> tuple[FloatArray, FloatArray]:
@@ -63,10 +60,7 @@ def gauss(count: int, low: float = 0.0, high: float = 1.0) -> tuple[FloatArray, 
 
 @dataclass(frozen=True, kw_only=True)
 class Claim(ABC):
-    """Claim that A (``a``) outperforms B (``b``) on ``n`` items; papers leave out ``known``.
-
-    Use ``Accuracies`` or ``Means``.
-    """
+    """Claim that A (``a``) outperforms B (``b``) on ``n`` items: ``Accuracies`` or ``Means``."""
 
     a: float
     b: float
@@ -80,21 +74,20 @@ class Claim(ABC):
     @property
     @abstractmethod
     def ends(self) -> tuple[float, float]:
-        """Range of the unknown."""
+        """Least and largest value of the unknown."""
 
     @property
     def typical(self) -> tuple[float, float, float] | None:
-        """Typical values of the unknown, if known: median, and ends of the 90 % range."""
+        """Typical values of the unknown, if any: median, and ends of the 90 % range."""
         return None
 
     @property
     def plausible(self) -> tuple[float, float]:
-        """Ends of the typical range, or of the range that is averaged over."""
         return self.typical[1:] if self.typical else self.ends
 
     @property
     def value(self) -> float | None:
-        """The unknown where it is known, typical, or without effect."""
+        """The unknown if it is known, typical, or without effect."""
         if self.known is not None:
             return self.known
         if self.typical:
@@ -103,7 +96,6 @@ class Claim(ABC):
 
     @property
     def is_open(self) -> bool:
-        """Whether the unknown matters and is not known."""
         return self.known is None and self.ends[0] < self.ends[1]
 
     @property
@@ -141,7 +133,7 @@ class Claim(ABC):
         """P(false) of one and of several tries, by a law that is right about their ratio."""
 
     def assumed(self, count: int = _NODES) -> tuple[FloatArray, FloatArray]:
-        """Values of the unknown and their probabilities."""
+        """Nodes of the unknown and their weights."""
         if self.value is not None:
             return np.array([self.value]), np.ones(1)
         return gauss(count, *self.ends)
@@ -176,7 +168,7 @@ class Claim(ABC):
         return float(place(cell)) if cell <= _CELLS else None
 
     def rope(self, half_width: float) -> dict[str, float]:
-        """As ``rope_of``."""
+        """Probabilities that A is better by more than a half-width, within it, or worse by more."""
         return rope_of(self.difference_at_most, half_width)
 
     def size(self, level: float = 0.05) -> int | None:
@@ -185,7 +177,7 @@ class Claim(ABC):
         return smallest(lambda n: self.p_false(n) <= level)
 
     def powered_size(self, level: float = 0.05, power: float = 0.8) -> int | None:
-        """Items on which the claim is made with this power, if these numbers are the truth."""
+        """Items that make the claim with this power if these numbers are the truth, or None."""
         LEVEL.check(level, "level")
         ASSURANCE.check(power, "power")
         unknown, weights = self.assumed()
@@ -193,9 +185,9 @@ class Claim(ABC):
         return smallest(lambda n: weights @ self.made(truth, n, level) >= power)
 
     def assured_size(self, level: float = 0.05, assurance: float = 0.8) -> int | None:
-        """Fresh items that make the claim with this probability, after what was observed.
+        """Fresh items that make the claim with this probability, given these observed numbers.
 
-        None where even endless items do not: they make it with probability ``1 - p_false()``.
+        None if that exceeds ``1 - p_false()``, the limit for endless items.
         """
         LEVEL.check(level, "level")
         ASSURANCE.check(assurance, "assurance")
@@ -212,8 +204,7 @@ class Claim(ABC):
     def p_false_of_best(self, tries: float, single: float | None = None) -> float:
         """P(false) if A is the best of several tries of equal skill.
 
-        ``single`` is P(false) of one try, default ``p_false()``; the tries add to its log odds what
-        they add to those of ``best_of``.
+        ``single`` is P(false) of one try, default ``p_false()``.
         """
         TRIES.check(tries, "tries")
         single = self.p_false() if single is None else single
@@ -224,14 +215,14 @@ class Claim(ABC):
 
 
 def rope_of(at_most: Callable[[float], float], half_width: float) -> dict[str, float]:
-    """Probabilities, by the cdf of a difference, above, in and below a region around 0."""
+    """Probabilities above, within and below a region around 0, by the cdf of a difference."""
     above, below = max(1 - at_most(half_width), 0.0), max(at_most(-half_width), 0.0)
     inside = max(1 - above - below, 0.0)
     return {"half_width": half_width, "a_better": above, "equivalent": inside, "b_better": below}
 
 
 def smallest(enough: Callable[[int], Any]) -> int | None:
-    """Smallest number of items from which a condition holds, or None."""
+    """Least number of items from which a condition holds, or None."""
     found = 2 + bisect_left(range(2, MOST_ITEMS), True, key=lambda n: bool(enough(n)))
     return found if found < MOST_ITEMS else None
 
@@ -239,7 +230,7 @@ def smallest(enough: Callable[[int], Any]) -> int | None:
 def checked_pair(
     a: ArrayLike, b: ArrayLike, n: ArrayLike, what: str, bounds: tuple[float, float] | None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Both numbers, and the numbers of items, as arrays."""
+    """Both numbers, and the numbers of items."""
     of_a, of_b, size = (np.asarray(x, np.float64) for x in (a, b, n))
     allowed = Range(*bounds or (-np.inf, np.inf), percent=what != "mean")
     for value in (of_a, of_b):
@@ -260,7 +251,7 @@ def checked_pair(
 
 
 def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, str], list[str]]:
-    """Two shares with their digits, and a note where they are taken as percent.
+    """Two shares with their digits, and a note if they are read as percent.
 
     Examples
     --------
@@ -283,10 +274,9 @@ def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, str], list[str]]:
 
 
 def sds_as_shares(sds: Sequence[float], in_percent: bool | None) -> tuple[list[float], list[str]]:
-    """Standard deviations as shares, and a note where they are taken as percent.
+    """Standard deviations as shares, and a note if they are read as percent.
 
-    They are where the means are, or where one exceeds 1. Beside means in another unit
-    (``in_percent`` is None) they stay as they are.
+    They are if the means are or one exceeds 1; beside other means (``in_percent=None``) they stay.
 
     Examples
     --------
@@ -312,7 +302,7 @@ def sds_as_shares(sds: Sequence[float], in_percent: bool | None) -> tuple[list[f
 
 
 def congruence_bounds(accuracy_a: ArrayLike, accuracy_b: ArrayLike) -> tuple[Any, Any]:
-    """Least and largest share of items that both can have right."""
+    """Least and largest share of items that both can get right."""
     a, b = np.asarray(accuracy_a, np.float64), np.asarray(accuracy_b, np.float64)
     high = np.minimum(a, b)  # where A has all items right both ends are the same number
     return np.minimum(np.maximum(0.0, np.round(a + b - 1, 14)), high), high

@@ -45,9 +45,9 @@ def claim_tree(
     claim : Accuracies or Means
     names : (str, str)
     p_false : float, optional
-        P(false) to record, such as one that includes rounding; default ``claim.p_false()``.
+        P(false) to record; default ``claim.p_false()``.
     draws : int
-        Draws of each of four chains; all are independent.
+        Independent draws of each of four chains.
     random_seed : int, SeedSequence, Generator or None
 
     Returns
@@ -100,7 +100,7 @@ def comparison_tree(
     outcomes : Outcomes
         For the fingerprint of the data.
     first : str, optional
-        The method that others are taken from; default the best.
+        The method of ``difference``; default the best.
     joint : EntryDraws, optional
         Draws of the joint posterior of all skills, for ``p_best``.
     seed : str
@@ -151,7 +151,7 @@ def _exact_tree(
     coords: Mapping[str, Sequence[str]],
     about: Mapping[str, str],
 ) -> "xr.DataTree":
-    """Result of independent draws, which become four chains, and of plain numbers."""
+    """Result of independent draws, in four chains, and of plain numbers."""
     labels = {dim: list(names) for dim, names in coords.items()}
     groups = {}
     for name, values in drawn.items():

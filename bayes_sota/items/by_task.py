@@ -1,26 +1,23 @@
 r"""How methods differ in every task, each task shrunk towards the mean of all.
 
 With :math:`c_t = H x_t` the contrasts of the methods' scores in task t (H orthonormal and
-orthogonal to 1, so that the difficulty of a task cancels) and :math:`S_t` their error,
+orthogonal to 1) and :math:`S_t` the covariance of their errors,
 
 .. math:: c_t \mid \gamma_t \sim N(g_t \gamma_t, S_t), \qquad
           \gamma_t \mid \mu, \tau \sim N(\mu, \tau^2 I), \qquad
           g_t = 2 \sqrt{p_t (1 - p_t)}
 
-with a flat prior of :math:`\mu`; :math:`p_t` is the mean score of the methods: where all are nearly
-right or wrong they differ by less. For numbers (Dice, ...) :math:`g_t = 1`. Given :math:`\tau` all
-is normal, and :math:`\tau` lies on a grid: :math:`v_0 / (v_0 + \tau^2)`, the weight of a typical
-task's neighbours, is uniform from 0 to 1, :math:`v_0` the harmonic mean of the errors
-:math:`S_t / g_t^2` (Daniels 1999, Canadian Journal of Statistics 27, 567). A difference of two
-methods is :math:`\sqrt2` times their contrast.
+with a flat prior of :math:`\mu` and the methods' mean score :math:`p_t`: methods that are nearly
+always right, or wrong, differ by less. For numbers (Dice, ...) :math:`g_t = 1`. Given :math:`\tau`
+all is normal. The prior of :math:`v_0 / (v_0 + \tau^2)`, on a grid, is uniform from 0 to 1, with
+:math:`v_0` the harmonic mean of the variances :math:`S_t / g_t^2` (Daniels 1999, Canadian Journal
+of Statistics 27, 567). A difference of two methods is :math:`\sqrt2` times their contrast.
 
 The variance of a method in a task is that of ``items.comparison``; it borrows two items (clusters)
 from the other tasks and is multiplied by :math:`(t_{\nu} / z)^2` for its degrees of freedom.
-Correlations of the methods' errors come from all tasks at once.
-
-The mean of all methods in a task is neither shrunk nor learnt from differences: the error of
-:math:`x_t` is :math:`b_t z` and a part whose mean over the methods is 0; z stays standard normal,
-correlated with the errors of the contrasts.
+Correlations of errors come from all tasks. The mean of all methods in a task is not shrunk: the
+error of :math:`x_t` is :math:`b_t z` and a part whose mean over the methods is 0, with z standard
+normal and correlated with the errors of the contrasts.
 
 ``tests/items/test_by_task.py`` compares with NUTS and linear algebra;
 ``tests/calibration/by_task.py`` counts how often intervals cover the truth.
@@ -50,8 +47,7 @@ _TINY = 1e-12  # of the largest variance of a contrast
 class TaskErrors(NamedTuple):
     """Scores of every task (T, m), and the covariance of their errors (T, m, m).
 
-    Differences are proportional to ``scale`` (T,), 1 where the mean score is one half. Without
-    clusters ``n_clusters`` are the items.
+    Differences are proportional to ``scale`` (T,), 1 where the mean score is one half.
     """
 
     scores: FloatArray
@@ -71,13 +67,13 @@ class TaskComparison:
     errors : TaskErrors
         Observed scores, (T, m), and their errors.
     spread : ndarray, shape (D,)
-        Draws of tau, the standard deviation of a contrast between tasks of which one half is right.
+        Draws of tau.
     average : ndarray, shape (D, m)
-        Draws of the mean of such tasks, towards which they are shrunk; each row sums to 0.
+        Draws of the mean of the contrasts; each row sums to 0.
     bounds : (float, float)
         Least and largest possible score.
     sign : int
-        -1 if lower is better; times this, scores and draws are as they were given.
+        -1 if lower is better: multiplies scores and draws back to what was given.
     notes : tuple of str
     """
 
@@ -94,7 +90,7 @@ class TaskComparison:
     def draws_of(self, task: int) -> FloatArray:
         """Draws of the methods' skills in one task, (D, m), the same for every call.
 
-        They may exceed ``bounds``, so that differences near these are not cut.
+        They may exceed ``bounds``, so that differences are not cut.
         """
         h, scale = helmert(len(self.methods)), self.errors.scale[task]
         scores, covariance = self.errors.scores[task], self.errors.covariance[task]
@@ -117,10 +113,7 @@ class TaskComparison:
         return self.sign * np.clip(self.draws_of(task), *self.bounds)
 
     def best_in(self, task: int) -> tuple[int, FloatArray, FloatArray]:
-        """Most probable best method in one task, P(best) of each (m,), and draws of its lead (D,).
-
-        The lead is over the best other method.
-        """
+        """Most probable best method in a task, P(best) of each (m,), draws of its lead (D,)."""
         drawn = self.draws_of(task)
         p_best = np.bincount(drawn.argmax(axis=1), minlength=len(self.methods)) / len(drawn)
         best = int(p_best.argmax())
@@ -131,12 +124,6 @@ def verdicts_that_stand(leads: FloatArray, prob: float) -> NDArray[np.bool_]:
     """The largest set of most probable verdicts that are jointly true with probability ``prob``.
 
     ``leads`` (draws, tasks) are positive where the verdict of a task is true.
-
-    Examples
-    --------
-    >>> leads = np.random.default_rng(0).standard_normal((4000, 3)) + [3.0, 2.2, 1.0]
-    >>> verdicts_that_stand(leads, 0.95).tolist()
-    [True, True, False]
     """
     true = leads > 0
     order = np.argsort(-true.mean(axis=0), kind="stable")
@@ -148,7 +135,7 @@ def verdicts_that_stand(leads: FloatArray, prob: float) -> NDArray[np.bool_]:
 def compare_by_task(
     outcomes: Outcomes, *, draws: int = 10_000, random_seed: Seed = DEFAULT_SEED
 ) -> TaskComparison:
-    """Skills of methods in every task; their differences are shrunk towards the mean of all tasks.
+    """Skills of methods in every task, differences shrunk towards the mean of all tasks.
 
     Parameters
     ----------
@@ -200,7 +187,7 @@ def compare_by_task(
 
 
 def errors_by_task(data: Outcomes) -> TaskErrors:
-    """Scores and errors of every task; small tasks borrow variance from the others."""
+    """Scores and errors of every task."""
     task, weights = data.task_codes
     scores = group_means(data.sign * data.values, task)
     n_items = counts = np.bincount(task)

@@ -60,15 +60,7 @@ _NODES = 64  # of the scale of each of two parts
 
 
 def probability_not_better(only_first: ArrayLike, only_second: ArrayLike) -> FloatArray:
-    """P(skill of the first <= skill of the second), :math:`I_{1/2}(x_{10} + 1, x_{01} + 1)`.
-
-    From numbers of items that one of the two alone got right; shapes broadcast.
-
-    Examples
-    --------
-    >>> probability_not_better([0, 5, 10], [0, 5, 2]).round(4).tolist()
-    [0.5, 0.5, 0.0112]
-    """
+    """P(skill of the first <= skill of the second) from items that one alone got right."""
     return betainc(np.asarray(only_first) + 1, np.asarray(only_second) + 1, 0.5)
 
 
@@ -88,11 +80,10 @@ class MethodComparison:
     p_not_below : ndarray, shape (m,)
         P(mean of the winner <= mean of the other), each pair by itself; 1/2 for the winner.
     n_items, n_clusters : int
-        Items compared, and their clusters.
     bounds : (float, float)
         Least and largest possible score.
     sign : int
-        -1 if lower is better; times this, scores and draws are as they were given.
+        -1 if lower is better: multiplies scores and draws back to what was given.
     notes : tuple of str
     replicated : ndarray, shape (D, m)
         Scores of each draw's methods on as many fresh items.
@@ -115,12 +106,10 @@ class MethodComparison:
 
     @property
     def are_shares(self) -> bool:
-        """Whether scores are shares; differences are then in points."""
         return self.bounds == (0.0, 1.0)
 
     @property
     def runner_up(self) -> int:
-        """The best of the others."""
         order = np.argsort(-self.scores, kind="stable")
         return int(order[order != self.winner][0])
 
@@ -144,21 +133,17 @@ class MethodComparison:
         return float(1 - self.p_best[self.winner])
 
     def tied_with_best(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
-        """Methods that cannot be distinguished from the winner, and the winner, (m,).
-
-        Those with ``p_not_below >= (1 - ci_prob) / 2``: the equal-tailed interval of the difference
-        does not lie below zero.
-        """
+        """Methods whose interval of the difference from the winner does not lie below 0, (m,)."""
         return self.p_not_below >= (1 - ci_prob) / 2
 
     @cached_property
     def alone(self) -> list[Skill] | None:
-        """Skills by themselves; None for numbers. A pair's prior would shrink them to 1/2."""
+        """Skills by themselves, which a pair's prior would shrink to 1/2; None for numbers."""
         return skills_alone(self.data) if self.data.is_answers else None
 
     @cached_property
     def skills(self) -> FloatArray:
-        """Draws of each mean by itself, in the order of ``draws``, (D, m)."""
+        """Draws of each mean by itself, (D, m)."""
         if self.alone is None:
             return np.clip(self.draws, *self.bounds)
         levels = (self.draws.argsort(axis=0).argsort(axis=0) + 0.5) / len(self.draws)
@@ -174,7 +159,7 @@ class MethodComparison:
 def compare_methods(
     outcomes: Outcomes, *, draws: int = 10_000, random_seed: Seed = DEFAULT_SEED
 ) -> MethodComparison:
-    """Posterior of every method's mean, P(best), and the probability that the winner is beaten.
+    """Posterior of every method's mean, and how certain the winner is.
 
     Parameters
     ----------
@@ -184,10 +169,6 @@ def compare_methods(
         Joint draws; P(best) has a standard error of at most ``0.5 / sqrt(draws)``.
     random_seed : int, SeedSequence, Generator or None
 
-    Returns
-    -------
-    MethodComparison
-
     Raises
     ------
     InputError
@@ -195,12 +176,10 @@ def compare_methods(
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
-    >>> answers = Outcomes(rng.random((300, 3)) < [0.9, 0.85, 0.6], names=["a", "b", "c"])
-    >>> comparison = compare_methods(answers, random_seed=0)
-    >>> best, tied = comparison.methods[comparison.winner], comparison.tied_with_best().tolist()
-    >>> best, tied, round(comparison.p_false, 3)
-    ('a', [True, True, False], 0.034)
+    >>> answers = np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6]
+    >>> comparison = compare_methods(Outcomes(answers), random_seed=0)
+    >>> comparison.tied_with_best().tolist(), round(comparison.p_false, 3)
+    ([True, True, False], 0.034)
     """
     rng = generator_of(random_seed)
     outcomes.check_several()
@@ -253,10 +232,7 @@ def complete(outcomes: Outcomes) -> tuple[Outcomes, list[str]]:
 
 
 def without_error(data: Outcomes, first: str, second: str) -> list[str]:
-    """Reason why the error of a difference of numbers is not known: it is the same on every item.
-
-    Equal numbers are no difference.
-    """
+    """Reason if the error of a difference of numbers is not known: it is the same everywhere."""
     if data.is_answers:
         return []
     a, b = data.names.index(first), data.names.index(second)
@@ -276,7 +252,7 @@ def bounds_of(data: Outcomes) -> tuple[float, float]:
 
 
 def notes_on_average(data: Outcomes) -> Iterator[str]:
-    """Notes on averages over tasks and runs, and on what errors refer to."""
+    """Notes on averages over tasks and runs, and on the units of the errors."""
     worth, about = "", ABOUT[data.new] + " of these tasks" * (data.new == "items")
     if data.runs_in_words:
         yield f"scores are {data.measured} in {data.runs_in_words}"
@@ -295,7 +271,7 @@ def notes_on_average(data: Outcomes) -> Iterator[str]:
 def _dirichlet_draws(
     answers: FloatArray, draws: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray] | None:
-    """Draws of the skills, and scores on fresh items; None if there are too many patterns."""
+    """Draws of the skills, and scores on fresh items; None if patterns are too many."""
     (n, m), later = answers.shape, rng.spawn(1)[0]
     bits = np.ascontiguousarray(np.packbits(answers == 1, axis=1))  # sorted much faster
     rows = bits.view(np.dtype((np.void, bits.shape[1])))[:, 0]
@@ -363,13 +339,6 @@ def student_below(away: float, parts: Sequence[tuple[float, float]]) -> float:
 
     .. math:: P(d \le q) = E\, \Phi\Big((q - \bar d) \Big/ \sqrt{\textstyle\sum_k v_k \nu_k /
               \chi^2_{\nu_k}}\Big)
-
-    Without any spread equal methods have probability 1/2.
-
-    Examples
-    --------
-    >>> student_below(0.1, [(0.0, 3.0)]), round(student_below(0.0, [(1.0, 3.0), (2.0, 5.0)]), 9)
-    (1.0, 0.5)
     """
     if not any(variance for variance, _ in parts):
         return float(0.5 * (1 + np.sign(away)))
@@ -383,7 +352,7 @@ def student_below(away: float, parts: Sequence[tuple[float, float]]) -> float:
 
 
 def student_law(data: Outcomes, prior: float = PRIOR_ITEMS) -> StudentLaw:
-    """Law of the methods' scores without missing answers; ``prior`` items are for answers only."""
+    """Law of the methods' scores without missing values; ``prior`` items are for answers only."""
     means, n = data.scores, data.n_items
     tasks, alone = data.tasks is not None, data.clusters is None
     if data.new != "items" if data.is_answers else tasks and alone:
@@ -417,7 +386,7 @@ def student_law(data: Outcomes, prior: float = PRIOR_ITEMS) -> StudentLaw:
 
 
 def _known_covariance(data: Outcomes) -> FloatArray:
-    """Covariance of the scores of an average; with few tasks, shrunk to typical pairs."""
+    """Covariance of the scores of an average; of few tasks, shrunk to typical pairs."""
     if data.new != "tasks" or not data.is_answers:
         return data.covariance
     covariance = with_typical_pairs(data.covariance, data.average.freedom)
@@ -433,10 +402,9 @@ def _known_covariance(data: Outcomes) -> FloatArray:
 def smoothed_covariance(
     values: FloatArray, tasks: IntArray, weights: FloatArray, prior: float = PRIOR_ITEMS
 ) -> FloatArray:
-    """Covariance (m, m) of averages over tasks without clusters; no difference has variance 0.
+    """Covariance (m, m) of averages over tasks without clusters, as in ``data.averages.averaged``.
 
-    Products of two entries are treated as the square of one in ``data.averages.averaged``, with the
-    ``prior`` items in place of one, of variance 1/4 each.
+    The ``prior`` items have variance 1/4 each, so that no difference has variance 0.
     """
     means, sizes = group_means(values, tasks), np.bincount(tasks).astype(float)[:, None]
     of_spread, of_distance, kish = shrinkage(sizes, weights[:, None])
@@ -453,7 +421,7 @@ def smoothed_covariance(
 
 
 def _of_class(influence: FloatArray, members: NDArray[np.bool_]) -> _Part:
-    """DeLong's covariance of the placement values of one class, which are centred."""
+    """DeLong's covariance of the centred placement values of one class."""
     own, size = influence[members], int(members.sum())
     return _Part(own.T @ own / len(influence) ** 2 * (size / (size - 1)), float(size - 1))
 
@@ -470,15 +438,7 @@ def remarks_on(law: StudentLaw, data: Outcomes) -> list[str]:
 
 
 def with_typical_pairs(covariance: FloatArray, freedom: float) -> FloatArray:
-    """Covariance of few degrees of freedom, averaged with two of the typical covariance.
-
-    The typical one has the mean variance and the mean covariance.
-
-    Examples
-    --------
-    >>> with_typical_pairs(np.diag([1.0, 3.0]), 2.0).tolist()
-    [[1.5, 0.0], [0.0, 2.5]]
-    """
+    """Covariance, averaged with two degrees of freedom of its mean variance and covariance."""
     m = len(covariance)
     variance = float(np.trace(covariance)) / m
     between = (float(covariance.sum()) - m * variance) / (m * (m - 1))

@@ -32,13 +32,12 @@ def complete(
     Parameters
     ----------
     trace : DataTree
-        With the group ``posterior``, as ``pm.sample`` gives it.
+        From ``pm.sample``.
     responses : Outcomes
-        Data of the model.
     model : pm.Model, optional
         Default: that of the ``with`` block, else ``build_model(responses, priors)``.
     priors : Priors or ItemPriors, optional
-        Priors of ``build_model``, where no model is given.
+        Priors of ``build_model`` if no model is given.
     random_seed : int, SeedSequence, Generator or None
         Seed of draws from the prior and of fresh answers.
 
@@ -54,14 +53,14 @@ def complete(
     Raises
     ------
     InputError
-        A trace of another model, other data or another schema, without variables of the model, or
-        with variables that a model is needed for; priors beside a model; answers about new runs.
+        A trace of another model or other data, or without variables of the model; priors beside a
+        model; answers about new runs.
 
     Examples
     --------
     >>> import pymc as pm
     >>> import bayes_sota as bs
-    >>> exam = bs.Outcomes([[1, 0], [1, 1], [0, 1], [1, 0]], tasks=["law", "law", "art", "art"])
+    >>> exam = bs.Outcomes([[1, 0], [1, 1], [0, 1], [1, 0]])
     >>> with bs.items.build_model(exam):
     ...     trace = pm.sample()  # doctest: +SKIP
     ...     tree = bs.items.complete(trace, exam)  # doctest: +SKIP
