@@ -1,11 +1,9 @@
 """A claim that A outperforms B, from two reported numbers: the base of both laws.
 
 Papers leave out the *unknown*: the congruence of two accuracies, or the correlation of the cases of
-two means. A subclass gives P(false) at a value of it; all else is averaged over it.
-
-A fresh test set makes the claim if its P(false) is at most a level. The probability of that is the
-power; *assurance* averages it over the posterior of the truth. ``tests/claims/test_planning.py``
-counts simulated claims.
+two means. A fresh test set makes the claim if its P(false) is at most a level. The probability of
+that is the power; *assurance* averages it over the posterior of the truth.
+``tests/claims/test_planning.py`` counts simulated claims.
 """
 
 from abc import ABC, abstractmethod
@@ -25,7 +23,7 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.printed_scores import LEAST_PERCENT, parse_number
 
 MOST_ITEMS = 10**9
-_NODES = 64  # of the unknown
+_NODES = 64
 _LEVELS = 160  # of a posterior, in each of two directions
 _FEW = (16, 40)  # nodes and levels where the unknown is averaged too
 _CELLS = 2**48  # of the unknown, in which the least value that is enough is found
@@ -130,7 +128,7 @@ class Claim(ABC):
 
     @abstractmethod
     def best_of(self, tries: tuple[float, float]) -> Sequence[float] | FloatArray:
-        """P(false) of one and of several tries, by a law that is right about their ratio."""
+        """P(false) of one and of several tries, by a law for their ratio."""
 
     def assumed(self, count: int = _NODES) -> tuple[FloatArray, FloatArray]:
         """Nodes of the unknown and their weights."""
@@ -139,7 +137,7 @@ class Claim(ABC):
         return gauss(count, *self.ends)
 
     def p_false(self, n: float | None = None) -> float:
-        """Probability that B is at least as good as A, on ``n`` items (default: those reported)."""
+        """Probability that B is at least as good as A, on ``n`` items (default: its own)."""
         unknown, weights = self.assumed()
         return float(weights @ self.at(unknown, n))
 
@@ -185,10 +183,7 @@ class Claim(ABC):
         return smallest(lambda n: weights @ self.made(truth, n, level) >= power)
 
     def assured_size(self, level: float = 0.05, assurance: float = 0.8) -> int | None:
-        """Fresh items that make the claim with this probability, given these observed numbers.
-
-        None if that exceeds ``1 - p_false()``, the limit for endless items.
-        """
+        """Fresh items that make the claim with this probability, if below ``1 - p_false()``."""
         LEVEL.check(level, "level")
         ASSURANCE.check(assurance, "assurance")
         unknown, weights = self.assumed(_FEW[0])
@@ -202,10 +197,7 @@ class Claim(ABC):
         )
 
     def p_false_of_best(self, tries: float, single: float | None = None) -> float:
-        """P(false) if A is the best of several tries of equal skill.
-
-        ``single`` is P(false) of one try, default ``p_false()``.
-        """
+        """P(false) if A is the best of several tries of equal skill; ``single`` is that of one."""
         TRIES.check(tries, "tries")
         single = self.p_false() if single is None else single
         one, best = self.best_of((1.0, tries))
@@ -267,7 +259,7 @@ def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, str], list[str]]:
     values: Any = numbers
     bare = not any(signed) and all(LEAST_PERCENT <= value <= 100 for value in values)
     a, b = (
-        str(value.scaleb(-2)) if bare or sign else text  # with the digits that were typed
+        str(value.scaleb(-2)) if bare or sign else text
         for value, sign, text in zip(values, signed, texts, strict=True)
     )
     return (a, b), [f"{' and '.join(texts)} are read as percent"] * bare
@@ -280,8 +272,8 @@ def sds_as_shares(sds: Sequence[float], in_percent: bool | None) -> tuple[list[f
 
     Examples
     --------
-    >>> sds_as_shares([12.0, 10.0], True), sds_as_shares([0.12, 0.1], False)
-    (([0.12, 0.1], ['standard deviations are read as percent']), ([0.12, 0.1], []))
+    >>> sds_as_shares([12.0, 10.0], True)
+    ([0.12, 0.1], ['standard deviations are read as percent'])
     """
     bare = [sd for sd in sds if not isinstance(sd, Points)]
     largest = max(bare, default=0.0)
@@ -323,7 +315,7 @@ def congruence_of_odds_ratio(
     0.72
     """
     a, b = np.asarray(accuracy_a, np.float64), np.asarray(accuracy_b, np.float64)
-    psi = np.clip(np.asarray(odds_ratio, np.float64), 0.0, _LARGEST_RATIO)  # its square is finite
+    psi = np.clip(np.asarray(odds_ratio, np.float64), 0.0, _LARGEST_RATIO)
     s = 1 + (a + b) * (psi - 1)
     root = np.sqrt(np.maximum(s**2 - 4 * psi * (psi - 1) * a * b, 0.0))
     # the same root of the quadratic in two forms, each where nothing cancels

@@ -8,17 +8,15 @@ flat Dirichlet prior,
 .. math:: P(p_1 \le p_2 \mid x_1, x_2) = I_{1/2}(x_1 + 1,\; x_2 + 1), \quad
           x_1 = n(\hat p_A - \hat p_{11}), \; x_2 = n(\hat p_B - \hat p_{11})
 
-because ``p1 / (p1 + p2)`` is Beta. Papers rarely report the congruence ``p11``. Given the margins
-all numbers of items that both got right are equally probable, so the answer is a finite average.
-
-If A is the best of K tries of equal skill, whose answers correlate by r as A's and B's do, and
-board-conditional skills :math:`\psi` have a flat prior,
+If the congruence ``p11`` is unknown, all numbers of items that both got right are equally probable,
+so that the answer is a finite average. If A is the best of K tries of equal skill, whose answers
+correlate by r as A's and B's do, and board-conditional skills :math:`\psi` have a flat prior,
 
 .. math:: P(\psi_A \le \psi_B) \propto \int \big[F(x_A \mid \psi)^K - F(x_A - 1 \mid \psi)^K\big]\,
           P(\psi_B \ge \psi \mid x_B)\, d\psi
 
 with binomial laws of :math:`n / (1 - r)` items. What K tries add to the log odds of this law is
-added to those of the exact answer for one try.
+added to those of the exact answer.
 
 **Means of cases** (Dice). With the Student cdf, where the source's text says quantile, and r the
 correlation of the two methods' cases,
@@ -42,11 +40,10 @@ accuracies leave
 
 with T the number of tables with these margins. An accuracy that no count gives is impossible (the
 GRIM check of Brown & Heathers 2017, doi 10.1177/1948550616673876). Printed means are uniform within
-half a unit of their last digit and the bounds of a case, with A's not below B's.
+half a unit of their last digit, with A's not below B's.
 
-``tests/claims/test_accuracies.py`` compares with the source's Monte Carlo, sums over all tables and
-McNemar's mid-p value, ``test_means.py`` with SciPy's paired t test and simulation,
-``test_best_of.py`` with simulated tries.
+``tests/claims/test_accuracies.py`` compares with the source's Monte Carlo and sums over all tables,
+``test_means.py`` with SciPy's paired t test, ``test_best_of.py`` with simulated tries.
 """
 
 from dataclasses import dataclass
@@ -73,15 +70,15 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.printed_scores import count_bounds, parse_scores
 
 OUTCOMES = ("both", "only_a", "only_b", "none")
-_TABLES, _NODES = 64, 32  # that are summed one by one; nodes for all others
-_FEW_CONGRUENCES = 32  # of the best of several tries
+_TABLES, _NODES = 64, 32  # summed one by one; nodes for others
+_FEW_CONGRUENCES = 32
 _ROPE_NODES = 96
 _TRY_NODES, _REACH, _LEAST_DISPERSION = 160, 16.0, 1e-3  # of the best try; reach in its errors
 _TRY_NODES_OF_MEANS = 64
 _LEAST_SPREAD = 1e-200
-_WHOLE = 64  # counts that print alike, each of which is looked at
-_COUNT_NODES = 12  # that stand for more
-_GAPS = 32  # nodes between two corners of the density of a difference of means
+_WHOLE = 64  # counts that print alike and are looked at one by one
+_COUNT_NODES = 12
+_GAPS = 32
 
 
 def false_claim_probability(
@@ -161,7 +158,7 @@ class Accuracies(Claim):
 
     def __post_init__(self) -> None:
         false_claim_probability(self.a, self.b, self.n, self.known)  # checks
-        SHARE.check(self.a, "a")  # text of a number is refused here, not by what computes with it
+        SHARE.check(self.a, "a")  # refuses text
         SHARE.check(self.b, "b")
 
     @property
@@ -191,7 +188,7 @@ class Accuracies(Claim):
             return super().p_false(n)
         if n is None or n == self.n:
             return float(false_claim_probability(self.a, self.b, self.n))
-        width = min(self.b, 1 - self.a)  # of the range of the congruence
+        width = min(self.b, 1 - self.a)
         below = np.floor(n * width + SLACK)
         sizes = np.array([below, below + 1]) / width
         first, last = _averaged(self.a * sizes, self.b * sizes, sizes).tolist()
@@ -259,18 +256,17 @@ class Accuracies(Claim):
     def best_of(self, tries: tuple[float, float]) -> FloatArray:
         unknown, weights = self.assumed(_FEW_CONGRUENCES)
         spread = (self.a * (1 - self.a) * self.b * (1 - self.b)) ** 0.5
-        shared = (unknown - self.a * self.b) / (spread or 1.0)  # correlations of the answers
+        shared = (unknown - self.a * self.b) / (spread or 1.0)
         return np.asarray(weights @ [self._not_above(1 - r, tries) for r in shared])
 
     def _not_above(self, dispersion: float, tries: tuple[float, float]) -> list[float]:
-        """P(psi of A <= psi of B) for numbers of tries, on ``n / dispersion`` items."""
         d, n = max(dispersion, _LEAST_DISPERSION), self.n
         error = np.sqrt((self.a * (1 - self.a) + d / n) * d / n)
         low, high = max(self.a - _REACH * error, 0.0), min(self.a + _REACH * error, 1.0)
         psi, weights = gauss(_TRY_NODES, low, high)
         below, reached = (_below(psi, n * self.a + step, n, d) for step in (0, 1))
         x = n * self.b
-        rival = betainc((n - x) / d + 1, x / d + 1, 1 - psi)  # P(psi of B is larger)
+        rival = betainc((n - x) / d + 1, x / d + 1, 1 - psi)
         own = [weights * (reached**k - below**k) for k in tries]
         return [float(w @ rival / w.sum()) for w in own]
 
@@ -304,9 +300,6 @@ def _averaged(x_a: ArrayLike, x_b: ArrayLike, n: ArrayLike) -> FloatArray:
 
     .. math:: \frac1m \sum_{k=0}^{m-1} I_{1/2}(d + k + 1, k + 1) = \frac{(d^2 + d + 2m)\,
               I_{1/2}(h, m + 1) - d\, 2^{-h-m} / B(h, m + 1)}{2m}
-
-    because a symmetric random walk lies above d after d + 2k + 1 steps with probability
-    :math:`I_{1/2}(d + k + 1, k + 1)`, and the square of its excess grows by a multiple of it.
     """
     d, m = np.subtract(x_a, x_b), _numbers(x_a, x_b, n)
     h = d + m + 1
@@ -417,7 +410,6 @@ class Means(Claim):
         return (0.0, 1.0) if self.sd_difference is None else (0.0, 0.0)
 
     def _spread(self, unknown: ArrayLike) -> FloatArray:
-        """SD of the paired differences."""
         r = np.asarray(unknown, np.float64)
         if self.sd_difference is not None:
             return np.full(r.shape, self.sd_difference)
@@ -443,7 +435,6 @@ class Means(Claim):
         return ((self.a - self.b) / spread,)
 
     def left_open(self, unknown: float, levels: FloatArray) -> Truth:
-        """At levels of the SD, and of the difference given it."""
         scale = np.sqrt((self.n - 1) / chdtri(self.n - 1, levels))[:, None]
         of_one = self.truth(np.array([unknown]))[0][0]
         return (of_one / scale + ndtri(levels)[None, :] / np.sqrt(self.n),)
@@ -488,7 +479,7 @@ class Means(Claim):
 
 @dataclass(frozen=True)
 class Printed:
-    """P(false) averaged over all numbers that print alike, and its range."""
+    """Mean of P(false) over all numbers that print alike, and its range."""
 
     p_false: float
     lowest: float
@@ -498,7 +489,7 @@ class Printed:
 def reported_claim(
     accuracy_a: str | float, accuracy_b: str | float, n_test: int, congruence: float | None = None
 ) -> Printed:
-    """P(false), averaged over all counts that print as the two accuracies.
+    """Mean and range of P(false) over all counts that print as the two accuracies.
 
     Parameters
     ----------
@@ -563,7 +554,7 @@ def _counts(low: float, high: int) -> tuple[FloatArray, FloatArray]:
 def reported_means(
     claim: Means, printed: tuple[str, str], correlation: float | None = None
 ) -> Printed:
-    """P(false), averaged over all that prints as the two means.
+    """Mean and range of P(false) over all that prints as the two means.
 
     ``correlation`` of the cases is by default what the claim assumes.
 
@@ -585,7 +576,7 @@ def reported_means(
     gaps = np.ravel(corners[:-1, None] + np.diff(corners)[:, None] * x**3)
     shared = np.minimum(means_a[1], means_b[1] + gaps) - np.maximum(means_a[0], means_b[0] + gaps)
     density = np.maximum(shared, 0.0) * np.outer(np.diff(corners), x**2 * of_x).ravel()
-    density += np.finfo(float).tiny  # where no digit is left open
+    density += np.finfo(float).tiny
     p = claim.at(unknown, gap=np.append(gaps, corners[[0, -1]])[:, None]) @ weights
     mean = float(density @ p[:-2] / density.sum())
     return Printed(mean, float(p[-1]), float(p[-2]))

@@ -4,16 +4,14 @@ Single answers to independent items have the flat Dirichlet posterior of their t
 (``claims.laws``); everything else is a sum of Student t parts (``items.comparison``).
 ``tests/claims/test_gate.py`` compares with closed forms and with draws.
 
-A pilot of n items, each answered R times, gives the variance V of the difference, and the part
-:math:`V_r` of it that runs make. Other numbers of items and runs, of the same tasks and clusters,
-have the variance
+A pilot of n items with R runs each gives the variance V of the difference, and the part :math:`V_r`
+of it that is between runs. Other numbers of items and runs have the variance
 
 .. math:: V(n', R') = \frac{n}{n'} \Big(V - V_r + V_r \frac{R}{R'}\Big)
 
 (Miller 2024, arXiv 2411.00640, for independent items). A gap g is claimed with power 1 - b, at a
 P(false) of at most a, once :math:`V(n', R') \le g^2 / (z_{1-a} + z_{1-b})^2`.
-``tests/claims/test_pilot.py`` compares with simulation, ``tests/calibration/pilots.py`` with real
-answers.
+``tests/claims/test_pilot.py`` compares with simulation.
 """
 
 from collections.abc import Sequence
@@ -39,8 +37,8 @@ RUNS = (1, 2, 3, 5, 10, 20)
 class PairLaw:
     """Posterior of the first minus the second of two methods; larger is better.
 
-    ``parts`` are variances and degrees of freedom; a ``table`` (items that the first alone and the
-    second alone got right, and all items) replaces them.
+    ``parts`` are variances and degrees of freedom, unless there is a ``table``: items that the
+    first alone and the second alone got right, and all.
     """
 
     centre: float
@@ -123,8 +121,8 @@ class Pilot:
     n_items, n_runs : int
         Size of the pilot; the fewest runs of an item.
     of_items, of_runs : float
-        Variance of the difference on one item with endless runs, and what a single run adds; None
-        if the pilot has one run.
+        Variance of the difference on one item with endless runs, and what a single run adds, if
+        known.
     freedom : float
         Degrees of freedom of these variances.
     are_shares : bool

@@ -15,7 +15,7 @@ from bayes_sota.core.plots import COLORS, Panel, make_ticks, plot_forest, plot_l
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import in_points, in_prose, shown_name
 
-_WIDE = 60  # characters of a line of a title
+_WIDE = 60
 _MOST_CLAIMS, _MOST = 60, 40  # rows of claims; of methods or pairs
 
 
@@ -129,7 +129,7 @@ def plot_methods(report: Report, **pc_kwargs: Any) -> PlotCollection:
 
 
 def plot_pairs(report: Report, **pc_kwargs: Any) -> PlotCollection:
-    """Draw the first 40 differences with their intervals, 0, and a margin; undecided ones are grey.
+    """Draw the first 40 differences with their intervals; undecided ones are grey.
 
     Parameters
     ----------

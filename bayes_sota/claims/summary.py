@@ -1,6 +1,6 @@
 """Reports of claims from two reported numbers, and plans of how many items a claim needs.
 
-``text`` is a paragraph that a reviewer can paste. ``tests/claims/test_summary.py`` reads it.
+``tests/claims/test_summary.py`` reads them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,8 +20,8 @@ from bayes_sota.core.tables import SOFTWARE, Report, Table, table_of
 from bayes_sota.core.text import as_sentences, counted, in_points, in_prose
 from bayes_sota.data.outcomes import Outcomes
 
-_COARSE = 9  # points of the sensitivity in a table
-_USUAL = (0.05, 0.01)  # levels at which claims are usually accepted
+_COARSE = 9
+_USUAL = (0.05, 0.01)
 _ONE_SIDED = "the level is one-sided, as a claim is; a gate at --prob 0.95 needs --level 0.025"
 _ENOUGH = 35  # clusters, whose standard error is 20 % off at most in nine of ten pilots
 LAWS = {
@@ -69,9 +69,9 @@ def report_claim(
     claim : Accuracies or Means
     names : (str, str)
     printed : (str, str), optional
-        The two numbers as printed; P(false) is averaged over what their digits leave open.
+        The two numbers as printed, whose rounding is then included.
     rope : float, optional
-        Half-width of practical equivalence; of shares below 1.
+        Half-width of practical equivalence.
     best_of : float, optional
         Number of tries of which A is the best.
     level : float
@@ -110,7 +110,7 @@ def report_claim(
     said = [*_said(claim, content, printed or (f"{claim.a:g}", f"{claim.b:g}"))]
     exact = " if the printed numbers are exact" * bool(content.get("rounding"))
     assumed = [*assumptions(claim)]
-    if isinstance(claim, Accuracies) and claim.n <= 10**6:  # all tables are summed
+    if isinstance(claim, Accuracies) and claim.n <= 10**6:
         content["p_false_jeffreys"] = claim.p_false_jeffreys()
         flat, other = (in_prose(p, level) for p in (claim.p_false(), content["p_false_jeffreys"]))
         beside = f"instead of {flat}" if other != flat else "too"
@@ -297,9 +297,9 @@ def report_plan(
     level, power : float
         Largest P(false), and how probable a claim shall be.
     n_test : int, optional
-        Items observed so far: adds the fresh items that make the claim with this probability.
+        Items observed so far: adds how many fresh ones make the claim.
     anchors : int
-        Models of known skill, B among them: adds the items that are then enough.
+        Models of known skill, B among them: adds how many items are then enough.
     printed : (str, str), optional
         The two accuracies as typed.
     notes : sequence of str
@@ -396,11 +396,11 @@ def plan_from_pilot(
     Parameters
     ----------
     outcomes : Outcomes
-        The pilot: answers, or a number for each item.
+        The pilot.
     gap : float
         True difference, in the unit of the scores.
     pair : (str, str), optional
-        The two methods; default the two with the best scores.
+        Default: the two methods with the best scores.
     level, power : float
         As in ``report_plan``.
     cost_per_item, cost_per_run : float, optional

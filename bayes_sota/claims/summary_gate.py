@@ -73,7 +73,7 @@ def report_gate(
     Report
         ``content`` has ``verdict`` ("better", "not-worse", "worse" or "undecided"), ``passed``
         (None without ``require``; False if there are ``reasons`` for doubt), ``p`` and ``p_needed``
-        of what is ``claimed``, and ``n_more`` items that would decide if the difference stays.
+        of what is ``claimed``, and ``n_more``, the items that would decide.
 
     Raises
     ------
@@ -177,7 +177,6 @@ def _claim_of(pair: tuple[str, str], claimed: str, margin: float, are_shares: bo
 
 
 def _doubts(both: Outcomes, pair: tuple[str, str]) -> list[str]:
-    """Reasons why no gate passes."""
     return [RUNS_DIFFER] * (RUNS_DIFFER in both.notes) + without_error(both, *pair)
 
 
@@ -193,9 +192,6 @@ def report_tasks(
 ) -> Report:
     """Report of the difference of two methods, or of the best method, in every task.
 
-    With ``require`` the first of a pair passes if the verdict stands in every task; ``content``
-    then has ``passed`` and the tasks that ``failed``.
-
     Parameters
     ----------
     outcomes, draws, random_seed
@@ -203,7 +199,7 @@ def report_tasks(
     pair : (str, str), optional
         Two methods that were named beforehand. Default: which of all is the best.
     margin, require : optional
-        As in ``report_gate``, in every task.
+        As in ``report_gate``; ``content`` then has ``passed`` and the tasks that ``failed``.
     ci_prob : float
         Probability of the intervals, and of all verdicts that stand together.
 

@@ -31,9 +31,9 @@ from bayes_sota.items.by_task import TaskComparison
 from bayes_sota.items.comparison import MethodComparison, compare_methods, without_error
 from bayes_sota.leaderboard.summary_words import cautious_on
 
-_DRAWS = 4000  # of the joint posterior
+_DRAWS = 4000
 _MOST_PAIRS = 20_000
-_BLOCK = 2000  # draws at a time
+_BLOCK = 2000
 type Row = dict[str, Any]
 type Compared = MethodComparison | TaskComparison
 
@@ -94,7 +94,7 @@ def shown_difference(difference: Row, factor: float) -> tuple[str, str, str]:
 
 
 def difference_columns(compared: Compared, ci_prob: float, mean: str = "") -> Row:
-    """Columns with observed differences, means (if ``mean`` names them) and intervals."""
+    """Columns of observed differences, means (if ``mean`` names them) and intervals."""
     factor, unit = unit_of(compared.bounds == (0.0, 1.0))
     heads = ["observed" if mean else "difference", mean, f"{ci_prob:.0%} interval"]
     heads[0] += f" ({unit.strip()})" * bool(unit)

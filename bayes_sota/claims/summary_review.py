@@ -1,6 +1,5 @@
 """A review of claims that "A outperforms B": how many may be false, and which.
 
-*Claims Reloaded* (after Christodoulou et al. 2025, arXiv 2505.04720) reviews 347 papers like this.
 ``tests/claims/test_summary_review.py`` compares with one claim at a time.
 """
 
@@ -11,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import betaincinv
 
 from bayes_sota.claims.claim import Claim, as_shares, sds_as_shares
 from bayes_sota.claims.laws import Accuracies, Means
@@ -24,6 +22,7 @@ from bayes_sota.core.text import listed as in_words
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.tables import Table, describe_parts
 from bayes_sota.data.words import ROLES, SETS, is_loss, key, measure, split_words
+from bayes_sota.items.score import skill_of_counts
 
 RANGE = ("p_false_lowest", "p_false_highest")
 PROBABILITIES = ("p_false", *RANGE)
@@ -57,26 +56,26 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
         One claim per row. Columns: ``n_test``; ``accuracy_a`` and ``accuracy_b`` (the winner's
         first), or means over cases ``mean_a`` and ``mean_b`` with ``sd_a`` and ``sd_b`` or
         ``sd_difference``, imputed for Dice. Optional: ``metric`` ("accuracy", "dice", or "mean" of
-        cases outside [0, 1]; losses have a minus sign), ``congruence``, ``pairwise_correlation``,
-        and a name ("name", "paper", "claim" or "title").
+        cases outside [0, 1]; losses have a minus sign), ``congruence``, ``pairwise_correlation``
+        and ``name``.
     level : float
         P(false) above which a claim is doubtful, in (0, 1/2).
     **columns : str
-        Columns that have other names: ``accuracy_a="ours"``, ``n="size"``, ``name="study"``.
+        Columns that have other names: ``accuracy_a="ours"``.
 
     Returns
     -------
     Report
         ``frame`` is the table with p_false, its range p_false_lowest to p_false_highest over all
         that is possible, assumption, verdict ("supported" if the highest is at most ``level``,
-        "not supported" if the lowest exceeds it, else "depends on the congruence" or "correlation")
-        and n_needed, the items at which p_false falls to ``level``. ``content`` has the number
-        above the level, its share with a 95 % Jeffreys interval, and the sum ``expected_false``.
+        "not supported" if the lowest exceeds it, else "depends on ...") and n_needed, the items at
+        which p_false falls to ``level``. ``content`` has the number above the level, its share with
+        a 95 % Jeffreys interval, and the sum ``expected_false``.
 
     Raises
     ------
     InputError
-        A table that is not a review of claims, or rows that cannot be used.
+        Another table, or rows that cannot be used.
 
     Examples
     --------
@@ -141,7 +140,6 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
 
 
 def _columns(table: Table, asked: Mapping[str, str]) -> dict[str, str]:
-    """Columns of a review by their roles."""
     known, found = {key(name): name for name in table.columns}, dict[str, str]()
     for role, words in _WORDS.items():
         if names := [known[word] for word in words if word in known]:
@@ -270,15 +268,9 @@ def _summary(rows: pd.DataFrame, level: float) -> dict[str, Any]:
     above, m = dict[str, Any](), len(rows)
     for name in PROBABILITIES:
         k = int((rows[name] > level).sum())
-        above[name] = {"n": k, "share": k / m, "interval": [*share_interval(k, m)]}
+        above[name] = {"n": k, "share": k / m, "interval": [*skill_of_counts(k, m).interval()]}
         above[name]["expected_false"] = float(rows[name].sum())
     return {"n_claims": m, "above_level": above}
-
-
-def share_interval(count: int, size: int) -> tuple[float, float]:
-    """Jeffreys 95 % interval (Brown, Cai & DasGupta 2001, doi 10.1214/ss/1009213286)."""
-    ends = betaincinv(count + 0.5, size - count + 0.5, [0.025, 0.975])
-    return 0.0 if count == 0 else float(ends[0]), 1.0 if count == size else float(ends[1])
 
 
 def _above(name: str, row: dict[str, Any]) -> str:

@@ -19,8 +19,8 @@ Correlations of errors come from all tasks. The mean of all methods in a task is
 error of :math:`x_t` is :math:`b_t z` and a part whose mean over the methods is 0, with z standard
 normal and correlated with the errors of the contrasts.
 
-``tests/items/test_by_task.py`` compares with NUTS and linear algebra;
-``tests/calibration/by_task.py`` counts how often intervals cover the truth.
+``tests/items/test_by_task.py`` compares with NUTS; ``tests/calibration/by_task.py`` counts how
+often intervals cover the truth.
 """
 
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ from bayes_sota.items.comparison import bounds_of, student_law
 _NODES = 80  # of the grid of tau
 _BORROWED = 2.0  # items or clusters of a task's variance
 _PRIOR_ITEMS = 1.0  # of a task: there are many, and the same prior in each would add up
-_TINY = 1e-12  # of the largest variance of a contrast
+_TINY = 1e-12
 
 
 class TaskErrors(NamedTuple):
@@ -65,16 +65,12 @@ class TaskComparison:
     ----------
     methods, tasks : tuple of str
     errors : TaskErrors
-        Observed scores, (T, m), and their errors.
     spread : ndarray, shape (D,)
         Draws of tau.
     average : ndarray, shape (D, m)
         Draws of the mean of the contrasts; each row sums to 0.
-    bounds : (float, float)
-        Least and largest possible score.
-    sign : int
-        -1 if lower is better: multiplies scores and draws back to what was given.
-    notes : tuple of str
+    bounds, sign, notes
+        As in ``MethodComparison``.
     """
 
     methods: tuple[str, ...]
@@ -88,10 +84,7 @@ class TaskComparison:
     seeds: tuple[np.random.SeedSequence, ...]
 
     def draws_of(self, task: int) -> FloatArray:
-        """Draws of the methods' skills in one task, (D, m), the same for every call.
-
-        They may exceed ``bounds``, so that differences are not cut.
-        """
+        """Draws of skills in one task, (D, m), not cut at ``bounds``, the same in every call."""
         h, scale = helmert(len(self.methods)), self.errors.scale[task]
         scores, covariance = self.errors.scores[task], self.errors.covariance[task]
         values, vectors = np.linalg.eigh(h @ covariance @ h.T / scale**2)
@@ -101,7 +94,7 @@ class TaskComparison:
         away = (h @ scores / scale - self.average @ h.T) @ vectors
         noise = np.sqrt(values * kept) * rng.standard_normal(away.shape)
         contrasts = scale * (self.average + (kept * away + noise) @ vectors.T @ h)
-        shared = covariance.mean(axis=0)  # with the mean over the methods
+        shared = covariance.mean(axis=0)
         error = np.sqrt(shared.mean())
         loading = vectors.T @ h @ shared / (error * scale)
         left = np.maximum(1 - kept @ (loading**2 / values), 0.0)
@@ -109,7 +102,7 @@ class TaskComparison:
         return scores.mean() + contrasts - error * luck[:, None]
 
     def skills_in(self, task: int) -> FloatArray:
-        """Draws of skills in a task, (D, m), with the sign of scores and within ``bounds``."""
+        """Draws of skills in one task, (D, m), as scores were given and within ``bounds``."""
         return self.sign * np.clip(self.draws_of(task), *self.bounds)
 
     def best_in(self, task: int) -> tuple[int, FloatArray, FloatArray]:
@@ -121,10 +114,7 @@ class TaskComparison:
 
 
 def verdicts_that_stand(leads: FloatArray, prob: float) -> NDArray[np.bool_]:
-    """The largest set of most probable verdicts that are jointly true with probability ``prob``.
-
-    ``leads`` (draws, tasks) are positive where the verdict of a task is true.
-    """
+    """The most probable verdicts (leads > 0; draws, tasks) that are jointly true with ``prob``."""
     true = leads > 0
     order = np.argsort(-true.mean(axis=0), kind="stable")
     together = np.empty(order.size)
@@ -151,9 +141,8 @@ def compare_by_task(
 
     Examples
     --------
-    >>> from bayes_sota import Outcomes
-    >>> rng = np.random.default_rng(0)
-    >>> exam = Outcomes(rng.random((90, 2)) < [0.9, 0.7], tasks=["law", "art", "math"] * 30)
+    >>> right = np.random.default_rng(0).random((90, 2)) < [0.9, 0.7]
+    >>> exam = Outcomes(right, tasks=["law", "art", "math"] * 30)
     >>> compare_by_task(exam).draws_of(0).mean(axis=0).round(2).tolist()
     [0.88, 0.62]
     """
@@ -225,7 +214,7 @@ def errors_by_task(data: Outcomes) -> TaskErrors:
 def _shared(
     loadings: FloatArray, errors: FloatArray, draws: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Draws of tau (D,) and of mu (D, k), from contrasts (T, k) and their errors (T, k, k)."""
+    """Draws of tau (D,) and mu (D, k), from contrasts (T, k) and their errors (T, k, k)."""
     k = loadings.shape[1]
     typical = 1 / np.mean(k / np.trace(errors, axis1=1, axis2=2))
     x, weights = np.polynomial.legendre.leggauss(_NODES)
@@ -235,7 +224,7 @@ def _shared(
     misfit, volume = np.zeros(_NODES), np.zeros(_NODES)
     for contrasts, covariance in zip(loadings, errors, strict=True):
         values, vectors = np.linalg.eigh(covariance)
-        precision = 1 / (values + squares[:, None])  # (N, k)
+        precision = 1 / (values + squares[:, None])
         along = contrasts @ vectors
         total += (vectors * precision[:, None]) @ vectors.T
         pulled += (precision * along) @ vectors.T

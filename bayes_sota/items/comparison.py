@@ -1,19 +1,18 @@
 r"""Which of several methods is best, from their answers to the same items.
 
-For two classifiers named beforehand only items that one of them alone gets right matter, ``x10``
-for the first, ``x01`` for the second. With a flat Dirichlet prior on the four cells (both right,
-one, the other, none) the share of the first is Beta(x10 + 1, x01 + 1), so that
+For two classifiers named beforehand only items that one alone gets right matter, ``x10`` for the
+first, ``x01`` for the second. With a flat Dirichlet prior on the four cells (both right, one, the
+other, none)
 
 .. math:: P(\theta_A \le \theta_B \mid x) = I_{1/2}(x_{10} + 1,\; x_{01} + 1)
           = P(X > x_{10}) + \tfrac12 P(X = x_{10}), \quad X \sim Bin(x_{10} + x_{01}, \tfrac12)
 
-the one-sided mid-p value of McNemar's test. Nothing here corrects for picking the leader by its
-score (``leaderboard.posterior`` does).
+is the one-sided mid-p value of McNemar's test. Nothing here corrects for picking the leader.
 
 Several methods with one answer per independent item have the Dirichlet posterior of the joint
 cells. A prior mass of four items, spread evenly over all :math:`2^m` patterns of answers, gives
-every pair the flat Dirichlet(1, 1, 1, 1). In the draws, observed patterns have Gamma weights, and
-the prior mass is a Dirichlet process (Sethuraman's sticks).
+every pair the flat Dirichlet(1, 1, 1, 1). In the draws it is a Dirichlet process (Sethuraman's
+sticks).
 
 More than 1,000 different patterns (of 10,000 draws) and all other data (clusters, runs, Dice, AUC)
 have Student t errors, for AUC a sum of one such part for each class. The part of C clusters with N
@@ -22,13 +21,12 @@ items, of which cluster c holds the share :math:`w_c`, has the covariance and th
 .. math:: \frac{C-1}{C} \sum_c \frac{u_c u_c^\top}{N^2 (1 - w_c)^2}, \quad
           u_c = \sum_{i \in c} (x_i - \bar x), \qquad \nu = \frac{1}{\sum_c w_c^2} - 1
 
-the jackknife of clusters (CR3) with their effective number, which one large cluster lowers. With
-single items as clusters each pair has the paired t law of ``claims.laws``. For answers the four
-items of the flat prior are added, with variance :math:`\tfrac14` each.
+the jackknife of clusters (CR3) with their effective number, which one large cluster lowers. For
+single items this is the paired t law of ``claims.laws``. For answers the four items of the flat
+prior are added, with variance :math:`\tfrac14` each.
 
 ``tests/claims/test_gate.py`` compares a pair with binomial sums and with simulation,
-``tests/items/test_method_comparison.py`` draws with the closed forms, and measures how often equal
-methods are distinguished.
+``tests/items/test_method_comparison.py`` draws with the closed forms.
 """
 
 from collections.abc import Iterator, Sequence
@@ -49,14 +47,14 @@ from bayes_sota.data.outcomes import ABOUT, Outcomes
 from bayes_sota.items.score import Skill, skills_alone
 
 _STICKS = 96  # of the prior mass: (4/5)^96 = 5e-10 of it is left
-_BLOCK = 500  # draws at a time
-_TIE = 1e-12  # of the largest score
-_ROUND_OFF = 1e-9  # of a difference
-_MOST_WEIGHTS = 1e7  # draws times patterns: half a second; more patterns make normal skills
-_BORROWED = 2.0  # degrees of freedom of a variance between tasks that it borrows from all
+_BLOCK = 500
+_TIE = 1e-12
+_ROUND_OFF = 1e-9
+_MOST_WEIGHTS = 1e7  # draws times patterns: half a second
+_BORROWED = 2.0  # degrees of freedom
 _FEW = 10  # clusters, or items of one class
-PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair, all patterns equally probable
-_NODES = 64  # of the scale of each of two parts
+PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair
+_NODES = 64
 
 
 def probability_not_better(only_first: ArrayLike, only_second: ArrayLike) -> FloatArray:
@@ -78,7 +76,7 @@ class MethodComparison:
     draws : ndarray, shape (D, m)
         Joint posterior draws of the means over all possible items (and runs).
     p_not_below : ndarray, shape (m,)
-        P(mean of the winner <= mean of the other), each pair by itself; 1/2 for the winner.
+        P(mean of the winner <= mean of the other); 1/2 for the winner.
     n_items, n_clusters : int
     bounds : (float, float)
         Least and largest possible score.
@@ -86,9 +84,8 @@ class MethodComparison:
         -1 if lower is better: multiplies scores and draws back to what was given.
     notes : tuple of str
     replicated : ndarray, shape (D, m)
-        Scores of each draw's methods on as many fresh items.
+        Scores on as many fresh items.
     data : Outcomes
-        Items that were compared.
     """
 
     methods: tuple[str, ...]
@@ -115,7 +112,7 @@ class MethodComparison:
 
     @cached_property
     def p_best(self) -> FloatArray:
-        """Probability of the largest mean, (m,); sums to 1, equals share it."""
+        """Probability of the largest mean, (m,), which equals share."""
         best = self.draws.max(axis=1, keepdims=True)
         # by less they differ by the rounding of a covariance only
         least = max(1e-6 * self.draws.std(axis=0).max(), _TIE * np.abs(self.draws).max())
@@ -124,12 +121,12 @@ class MethodComparison:
 
     @property
     def p_false(self) -> float:
-        """Probability that the runner-up is at least as good as the winner."""
+        """P(runner-up is at least as good as the winner)."""
         return float(self.p_not_below[self.runner_up])
 
     @property
     def p_beaten(self) -> float:
-        """Probability that at least one other method is better than the winner."""
+        """P(some other method is better than the winner)."""
         return float(1 - self.p_best[self.winner])
 
     def tied_with_best(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
@@ -138,7 +135,7 @@ class MethodComparison:
 
     @cached_property
     def alone(self) -> list[Skill] | None:
-        """Skills by themselves, which a pair's prior would shrink to 1/2; None for numbers."""
+        """Skills by themselves, unless of numbers; a pair's prior would shrink them to 1/2."""
         return skills_alone(self.data) if self.data.is_answers else None
 
     @cached_property
@@ -232,7 +229,7 @@ def complete(outcomes: Outcomes) -> tuple[Outcomes, list[str]]:
 
 
 def without_error(data: Outcomes, first: str, second: str) -> list[str]:
-    """Reason if the error of a difference of numbers is not known: it is the same everywhere."""
+    """Reason if a difference of numbers is the same everywhere, so that its error is unknown."""
     if data.is_answers:
         return []
     a, b = data.names.index(first), data.names.index(second)
@@ -252,7 +249,7 @@ def bounds_of(data: Outcomes) -> tuple[float, float]:
 
 
 def notes_on_average(data: Outcomes) -> Iterator[str]:
-    """Notes on averages over tasks and runs, and on the units of the errors."""
+    """Notes on averages over tasks and runs."""
     worth, about = "", ABOUT[data.new] + " of these tasks" * (data.new == "items")
     if data.runs_in_words:
         yield f"scores are {data.measured} in {data.runs_in_words}"
@@ -273,7 +270,7 @@ def _dirichlet_draws(
 ) -> tuple[FloatArray, FloatArray] | None:
     """Draws of the skills, and scores on fresh items; None if patterns are too many."""
     (n, m), later = answers.shape, rng.spawn(1)[0]
-    bits = np.ascontiguousarray(np.packbits(answers == 1, axis=1))  # sorted much faster
+    bits = np.ascontiguousarray(np.packbits(answers == 1, axis=1))
     rows = bits.view(np.dtype((np.void, bits.shape[1])))[:, 0]
     _, first, counts = np.unique(rows, return_index=True, return_counts=True)
     if float(draws) * len(first) > _MOST_WEIGHTS:
@@ -299,8 +296,6 @@ def _dirichlet_draws(
 
 
 class _Part(NamedTuple):
-    """One independent part of the error, Student t."""
-
     covariance: FloatArray
     freedom: float
 
@@ -315,14 +310,14 @@ class StudentLaw:
     n_clusters: int
 
     def gap(self, first: int, second: int) -> tuple[float, list[tuple[float, float]]]:
-        """Centre of the difference of two methods; variance and freedom of each part."""
+        """Centre of the difference of two methods, and variance and freedom of each part."""
         of = np.ix_([first, second], [first, second])
         signs = np.array([1.0, -1.0])
         parts = [(max(float(signs @ v[of] @ signs), 0.0), nu) for v, nu in self.parts]
         return float(self.centre[first] - self.centre[second]), parts
 
     def draw(self, draws: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Draws of the means, and of scores on fresh items with the same errors again."""
+        """Draws of the means, and of scores on fresh items."""
         later = rng.spawn(1)[0]
         noise, again = np.zeros((2, draws, len(self.centre)))
         for covariance, freedom in self.parts:
@@ -352,7 +347,7 @@ def student_below(away: float, parts: Sequence[tuple[float, float]]) -> float:
 
 
 def student_law(data: Outcomes, prior: float = PRIOR_ITEMS) -> StudentLaw:
-    """Law of the methods' scores without missing values; ``prior`` items are for answers only."""
+    """Law of the scores without missing values; ``prior`` items are for answers only."""
     means, n = data.scores, data.n_items
     tasks, alone = data.tasks is not None, data.clusters is None
     if data.new != "items" if data.is_answers else tasks and alone:
@@ -386,7 +381,6 @@ def student_law(data: Outcomes, prior: float = PRIOR_ITEMS) -> StudentLaw:
 
 
 def _known_covariance(data: Outcomes) -> FloatArray:
-    """Covariance of the scores of an average; of few tasks, shrunk to typical pairs."""
     if data.new != "tasks" or not data.is_answers:
         return data.covariance
     covariance = with_typical_pairs(data.covariance, data.average.freedom)
@@ -402,10 +396,7 @@ def _known_covariance(data: Outcomes) -> FloatArray:
 def smoothed_covariance(
     values: FloatArray, tasks: IntArray, weights: FloatArray, prior: float = PRIOR_ITEMS
 ) -> FloatArray:
-    """Covariance (m, m) of averages over tasks without clusters, as in ``data.averages.averaged``.
-
-    The ``prior`` items have variance 1/4 each, so that no difference has variance 0.
-    """
+    """Covariance (m, m) of averages over tasks without clusters, as ``data.averages.averaged``."""
     means, sizes = group_means(values, tasks), np.bincount(tasks).astype(float)[:, None]
     of_spread, of_distance, kish = shrinkage(sizes, weights[:, None])
     share = kish / (kish + prior)

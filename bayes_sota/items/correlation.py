@@ -11,8 +11,8 @@ are those of the infinitesimal jackknife (Efron and Stein 1981; Jaeckel 1972): i
 :math:`\phi_{jk}` by
 :math:`u_{ij} u_{ik} - \phi_{jk} (u_{ij}^2 + u_{ik}^2) / 2`.
 
-``tests/items/test_response_correlation.py`` compares rho at 1,000 items with rho of all items of
-real matrices, and errors with the spread over new items.
+``tests/items/test_response_correlation.py`` compares rho at 1,000 items with rho of all items, and
+errors with the spread over new items.
 """
 
 from dataclasses import dataclass
@@ -29,38 +29,27 @@ from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.sizes import leaders as best_few
 
 LARGEST_LOADING = 0.99
-FAMILY = 0.5  # relatives share more of what the leaders do not share than each has alone
+FAMILY = 0.5  # relatives share more of the rest than each has alone
 _TINY = 1e-300
-_COPY = 0.9  # this correlation leaves a fifth of the variance to tell two classifiers apart
+_COPY = 0.9  # of two copies
 _ROUNDS = 3  # families, then loadings without relatives, then families again
-_HALF = 0.5  # an answer more of each classifier alone: two that always agree may differ
+_HALF = 0.5  # an answer more of each alone: two that always agree may differ
 _LEAST_OWN = 1e-3
-_LEAST_RHO = 0.1  # in a divisor
-_LEAST_KNOWN = 1e-6  # of an assumed rho
+_LEAST_RHO = 0.1
+_LEAST_KNOWN = 1e-6
 _OUTSIDE = 0.05  # prior probability that a matrix is unlike those that the prior describes
 _KNOWN = 0.02  # a posterior of rho this narrow needs one node
 _LEAST_TASKS = 10  # that tell near-clones from others
-_CLEAR, _SURE = 2.5, 0.95  # standard errors; above it two are near-clones whatever the noise
+_CLEAR, _SURE = 2.5, 0.95  # standard errors; near-clones whatever the noise
 
 
 @dataclass(frozen=True, eq=False)
 class ResponseCorrelation:
     """Correlation of the errors of scores, in three parts.
 
-    Attributes
-    ----------
-    leaders : ndarray of int
-        The best ``max(5, 2 sqrt(m))`` classifiers, best first, no two correlating by 0.9 or more.
-    rho, rho_se : float
-        Root of the mean correlation between leaders of different families, and its error.
-    loadings : ndarray, shape (m,)
-        Correlation of each score's error with the part that the leaders share.
-    residual : ndarray, shape (m, m), or None
-        Correlation beyond the common part, shrunk towards the mean of the family or 0.
-    family : ndarray of int, shape (m,)
-        Family of each classifier.
-    order : ndarray of int, shape (m,)
-        Classifiers, worst score first; ties do not follow the order of columns.
+    ``leaders`` are the best ``max(5, 2 sqrt(m))`` classifiers, best first, without copies;
+    ``rho`` is the root of their mean correlation between families. ``loadings``, ``family`` and
+    ``order`` (worst first) are (m,); ``residual``, if any, is (m, m).
     """
 
     leaders: IntArray
@@ -104,7 +93,7 @@ class ResponseCorrelation:
 
 @dataclass(frozen=True, eq=False)
 class LearntCorrelation(CorrelationPrior):
-    """Posterior of rho as a distribution function ``cdf`` on a grid ``rho``, (K,) each."""
+    """Posterior of rho: a distribution function on a grid."""
 
     rho: FloatArray
     cdf: FloatArray
@@ -126,11 +115,7 @@ class LearntCorrelation(CorrelationPrior):
 def learn_correlation(
     correlation: ResponseCorrelation, prior: CorrelationPrior
 ) -> CorrelationPrior:
-    """Posterior of rho from the answers; a prior that fixes rho is kept.
-
-    The estimate is normal about rho. One part in twenty of the prior is uniform on (0, 1), so that
-    many items can overrule it.
-    """
+    """Posterior of rho, around which the estimate is normal, unless the prior fixes rho."""
     if prior.is_fixed:
         return prior
     edges = np.linspace(0.0, LARGEST_LOADING, 2001)
@@ -175,7 +160,6 @@ def _structure(
 
 
 def _leaders(order: IntArray, phi: FloatArray) -> IntArray:
-    """The best classifiers; of copies only the best."""
     count, best = best_few(order.astype(np.float64)).size, order[::-1]
     leaders = [int(best[0])]
     for j in best[1:]:
@@ -185,7 +169,6 @@ def _leaders(order: IntArray, phi: FloatArray) -> IntArray:
 
 
 def _cut(phi: FloatArray, counts: FloatArray) -> float:
-    """Residual correlation of two relatives that chance does not reach."""
     typical = np.median(phi[~np.eye(len(phi), dtype=bool)])
     own = 1 - float(np.clip(typical, 0.0, 0.98))
     items = max(float(np.median(counts)), 1.0)
@@ -220,10 +203,7 @@ def _leader_weights(own: IntArray) -> FloatArray:
 
 
 def _rho(lead: FloatArray, own: IntArray) -> tuple[float, float]:
-    """Root of mean covariance over mean variance of leaders in different families, and its error.
-
-    Single correlations are biased where mistakes are few, and near 0 a root is not linear.
-    """
+    """Root of mean covariance over mean variance between families of leaders, and its error."""
     weight, sd = _leader_weights(own), np.linalg.norm(lead, axis=0)
     pairs = np.outer(weight, weight) * (own[:, None] != own)
     whole = max(float(sd @ pairs @ sd), _TINY)
@@ -279,7 +259,7 @@ def _residual(phi: FloatArray, loadings: FloatArray) -> FloatArray:
 def _shrunk_loadings(
     loadings: FloatArray, noise: FloatArray, leaders: IntArray, family: IntArray, rho: float
 ) -> FloatArray:
-    """Loadings with mean rho over leaders, shrunk towards it; none is above the leaders'."""
+    """Loadings, shrunk towards rho, their mean over leaders."""
     weights = _leader_weights(family[leaders]) / noise[leaders]
     level = max(float(np.average(loadings[leaders], weights=weights)), 1e-2)
     apart = loadings * rho / level - rho
@@ -322,8 +302,7 @@ def response_correlation(
     .. math:: r_{jk} = \frac{\phi_{jk} - \lambda_j\lambda_k}
               {\sqrt{(1-\lambda_j^2)(1-\lambda_k^2)}} \ge \frac12
 
-    ``influence`` (n, m) replaces that of the answers. ``known`` classifiers are no leaders:
-    anchors leave them hardly any error.
+    ``influence`` (n, m) replaces that of the answers. ``known`` classifiers are no leaders.
     """
     if not responses.is_plain:
         raise InputError("this needs single answers without tasks: leave tasks and runs out")
@@ -354,7 +333,7 @@ def influence_correlation(
 def no_correlation(
     scores: FloatArray, prior: CorrelationPrior | None = None
 ) -> ResponseCorrelation:
-    """Scores whose errors are independent, or correlate by the median of a prior of rho."""
+    """Scores whose errors are independent, or share the median of a prior of rho."""
     rho = 0.0 if prior is None else max(float(prior.quantile(0.5)), _LEAST_KNOWN)
     order, loadings = np.argsort(scores, kind="stable"), np.full(scores.size, rho)
     leaders, family = best_few(scores), np.arange(scores.size)

@@ -9,9 +9,8 @@ runs,
 
 with effects of tasks mu, of classifiers a, of items b, of clusters g, and interactions of a
 classifier with tasks and clusters, d and h. Classifiers share errors through b and g. phi lets an
-item be easy for one classifier alone; without it differences of runs would look far too certain.
-V is the variance of b, g and h. Because of the root, ``mu_t + a_i + d_it`` are nearly the log odds
-of the share of all items of a task (within 0.02 of the share).
+item be easy for one classifier alone. V is the variance of b, g and h. Because of the root,
+``mu_t + a_i + d_it`` are the log odds of the share of all items of a task, within 0.02 of it.
 
 ``tests/items/test_models.py`` compares with SciPy and with the exact route.
 """
@@ -45,8 +44,7 @@ def build_model(responses: Outcomes, priors: Priors | ItemPriors | None = None) 
     on new tasks (``Outcomes.about``) mu and d are integrated as well. Effects of classifiers, tasks
     and interactions sum to 0. Missing answers are left out.
 
-    P(theta) has one shape, fitted to all classifiers: leave out failed ones (``Outcomes.subset``).
-    Near-clones are not modelled.
+    P(theta) has one shape: leave out failed classifiers (``Outcomes.subset``).
 
     Parameters
     ----------
@@ -57,31 +55,30 @@ def build_model(responses: Outcomes, priors: Priors | ItemPriors | None = None) 
     Returns
     -------
     pm.Model
-        Deterministic ``skill`` (classifier,), ``theta_sota`` and ``winner_skill``, on new items or
-        new tasks; ``skill_of_task`` (classifier, task), not for new tasks. For new runs there are
-        no skills.
+        Deterministic ``skill`` (classifier,), ``theta_sota`` and ``winner_skill``, unless for new
+        runs; ``skill_of_task`` (classifier, task), for new items.
 
         Free ``log_spread``, ``item_sd``, ``skill_deviation`` (classifier,) and ``item_level``
         (item,), or ``skill_offset`` and ``item_offset``, in units of their sd, if each has few
         answers; ``location``, or with several tasks ``task_mean``, ``location_offset``,
         ``task_sd``, ``task_deviation`` or ``task_offset`` (task,), ``interaction_sd``,
-        ``interaction_offset`` (task, classifier); with clusters
-        ``cluster_sd``, ``cluster_offset`` (cluster,), ``cluster_interaction_sd``,
-        ``cluster_interaction_offset`` (cluster, classifier); with several runs
-        ``log_concentration``. Observed ``right`` (item, classifier), runs with the right answer.
+        ``interaction_offset`` (task, classifier); with clusters ``cluster_sd``,
+        ``cluster_offset`` (cluster,), ``cluster_interaction_sd``, ``cluster_interaction_offset``
+        (cluster, classifier); with several runs ``log_concentration``. Observed ``right`` (item,
+        classifier), runs with the right answer.
 
     Raises
     ------
     InputError
-        Other data than answers, one classifier, priors of another model, passes, shares that are
-        no multiples of one run.
+        Other data than answers, one classifier, priors of another model, passes, shares that no
+        number of runs gives.
 
     Examples
     --------
     >>> answers = np.random.default_rng(0).random((100, 4)) < 0.8
     >>> model = build_model(Outcomes(answers, tasks=["law"] * 60 + ["art"] * 40))
-    >>> model.named_vars_to_dims["skill"], model.named_vars_to_dims["skill_of_task"]
-    (('classifier',), ('classifier', 'task'))
+    >>> model.named_vars_to_dims["skill_of_task"]
+    ('classifier', 'task')
     """
     right, runs = _counts(responses)
     known, names = own_priors(ItemPriors, priors), list(responses.names)
@@ -116,7 +113,6 @@ def build_model(responses: Outcomes, priors: Priors | ItemPriors | None = None) 
 
 
 def _counts(responses: Outcomes) -> tuple[IntArray, IntArray]:
-    """Runs with the right answer, and runs, (n, m) each."""
     if not (isinstance(responses, Outcomes) and responses.is_answers):
         needed = "the model needs Outcomes of right and wrong answers"
         raise InputError(f"{needed}, got {responses!r:.60}")
@@ -186,7 +182,6 @@ def _clusters(known: ItemPriors, responses: Outcomes) -> tuple[Any, Any, Any]:
 
 
 def _observed(right: IntArray, runs: IntArray, log_odds: Any, known: ItemPriors) -> None:
-    """Counts of right runs, and phi unless answers are single."""
     data: dict[str, Any] = {"n": runs, "observed": right, "dims": ("item", "classifier")}
     if runs.max() == 1:
         pm.Binomial("right", logit_p=log_odds, **data)
@@ -198,7 +193,7 @@ def _observed(right: IntArray, runs: IntArray, log_odds: Any, known: ItemPriors)
 
 def _mean_of_logistic(middle: Any, variance: Any) -> Any:
     """Mean of expit of a normal law: to 1e-8 at an SD of 5, to 3e-5 at 10."""
-    nodes = np.linspace(-_REACH, _REACH, _NODES)  # converges exponentially for smooth integrands
+    nodes = np.linspace(-_REACH, _REACH, _NODES)
     weights = np.exp(-0.5 * nodes**2)
     log_odds = pt.shape_padright(middle) + pt.sqrt(variance) * nodes
     return pt.sum(pm.math.invlogit(log_odds) * (weights / weights.sum()), axis=-1)

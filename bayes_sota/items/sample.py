@@ -37,7 +37,6 @@ def complete(
     model : pm.Model, optional
         Default: that of the ``with`` block, else ``build_model(responses, priors)``.
     priors : Priors or ItemPriors, optional
-        Priors of ``build_model`` if no model is given.
     random_seed : int, SeedSequence, Generator or None
         Seed of draws from the prior and of fresh answers.
 
@@ -48,13 +47,12 @@ def complete(
         (classifier,), ``theta_sota`` and ``winner_skill``; ``observed_data``,
         ``posterior_predictive`` and ``prior_predictive`` with ``right``; ``log_likelihood``,
         ``log_prior``, ``sample_stats``; ``point_estimate`` with ``p_best`` (classifier,);
-        ``constant_data`` with the observed scores. Attributes: provenance, divergences and ``new``.
+        ``constant_data`` with the observed scores.
 
     Raises
     ------
     InputError
-        A trace of another model or other data, or without variables of the model; priors beside a
-        model; answers about new runs.
+        A trace of another model or other data; priors beside a model; answers about new runs.
 
     Examples
     --------

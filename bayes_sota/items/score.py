@@ -45,8 +45,7 @@ class Skill:
     error, freedom : float
         Standard error of a mean of numbers (NaN for answers), and its degrees of freedom.
     luck : float
-        Error of the score as estimated from anchors; ``n_effective`` and ``error`` are then those
-        of the score without it.
+        Error of the score as estimated from anchors.
     """
 
     name: str
@@ -150,11 +149,7 @@ def skills_alone(
 ) -> list[Skill]:
     """Skill of every classifier, in the order of columns, each from its own answers alone.
 
-    Parameters
-    ----------
-    outcomes : Outcomes
-    new, passes : optional
-        As in ``Outcomes.about``. Default: those of the outcomes.
+    ``new`` and ``passes`` are those of ``Outcomes.about``.
 
     Raises
     ------
@@ -176,7 +171,6 @@ def skills_alone(
 
 
 def _shares(outcomes: Outcomes, new: New, passes: tuple[int, bool] | None) -> Iterator[Skill]:
-    """Skills from answers; variances between tasks borrow from all classifiers."""
     between: Any = [None] * outcomes.n_classifiers
     if new == "tasks":
         between = outcomes.about(new, passes).average.effective
