@@ -24,9 +24,9 @@ from bayes_sota.data.printed_scores import LEAST_PERCENT, parse_number
 
 MOST_ITEMS = 10**9
 _NODES = 64
-_LEVELS = 160  # of a posterior, in each of two directions
-_FEW = (16, 40)  # nodes and levels where the unknown is averaged too
-_CELLS = 2**48  # of the unknown, in which the least value that is enough is found
+_LEVELS = 160  # of a posterior
+_FEW = (16, 40)  # if the unknown is averaged too
+_CELLS = 2**48  # of the unknown
 
 type Truth = tuple[FloatArray, ...]
 _legendre = cache(np.polynomial.legendre.leggauss)

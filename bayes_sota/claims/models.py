@@ -18,7 +18,7 @@ from bayes_sota.core.types import FloatArray
 
 COUNTS = ("right_a", "right_b", "both_right", "n_test")  # -1 where both_right is not known
 _UNKNOWN = -1
-_MEAN_SD, _SCALE_SD = 10.0, 5.0  # in standard deviations of the differences, and of its log
+_MEAN_SD, _SCALE_SD = 10.0, 5.0
 
 
 def build_model(

@@ -409,7 +409,7 @@ def plan_from_pilot(
     Raises
     ------
     InputError
-        As in ``Pilot.of``; a gap that is not above 0, or not below 1 for shares; costs below 0.
+        As in ``Pilot.of``; a gap outside (0, 1) of shares, or not above 0; costs below 0.
 
     Examples
     --------

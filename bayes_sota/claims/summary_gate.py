@@ -1,7 +1,7 @@
 """The gate for two methods that were named beforehand, and verdicts for every task.
 
 The gate asks whether a method is better than another, or not worse by more than a margin, by the
-law of ``claims.pair``: no draw decides. ``tests/claims/test_gate.py`` tries its rules.
+law of ``claims.pair``, without draws. ``tests/claims/test_gate.py`` tries its rules.
 
 The verdict that a method is the best in a task (``items.by_task``) *stands* if it belongs to the
 largest set of the most probable verdicts that are all true with the probability of the intervals.

@@ -31,7 +31,7 @@ _ACCURACIES, _MEANS = ("accuracy_a", "accuracy_b"), ("mean_a", "mean_b")
 _SPREADS = ("sd_a", "sd_b", "sd_difference")
 _NUMBERS = (*_ACCURACIES, *_MEANS, *_SPREADS, "pairwise_correlation", "congruence", "n_test")
 _SIDES = {"accuracy": "accuracy acc", "mean": "mean dice dsc", "sd": "sd std"}
-_WORDS = {  # of columns; of several the first in a list counts
+_WORDS = {
     **{role: [key(role)] for role in (*_NUMBERS, "metric")},
     **{
         f"{role}_{side}": [word + side for word in words.split()]

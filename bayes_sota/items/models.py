@@ -30,7 +30,7 @@ from bayes_sota.data.outcomes import Outcomes
 
 _NODES, _REACH = 61, 6.0  # trapezoidal rule over a normal law
 _LOGISTIC = 0.346  # expit of a normal law: mean log odds over the root of 1 + this times variance
-_TELLING = {"classifier": 50, "item": 10, "task": 50}  # answers, or items, that tell a deviation
+_TELLING = {"classifier": 50, "item": 10, "task": 50}  # answers, or items
 
 
 def build_model(responses: Outcomes, priors: Priors | ItemPriors | None = None) -> pm.Model:

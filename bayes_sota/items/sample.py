@@ -38,7 +38,6 @@ def complete(
         Default: that of the ``with`` block, else ``build_model(responses, priors)``.
     priors : Priors or ItemPriors, optional
     random_seed : int, SeedSequence, Generator or None
-        Seed of draws from the prior and of fresh answers.
 
     Returns
     -------
