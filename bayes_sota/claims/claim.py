@@ -25,7 +25,7 @@ from bayes_sota.data.printed_scores import LEAST_PERCENT, parse_number
 MOST_ITEMS = 10**9
 _NODES = 64
 _LEVELS = 160  # of a posterior
-_FEW = (16, 40)  # if the unknown is averaged too
+_FEW = (16, 40)
 _CELLS = 2**48  # of the unknown
 
 type Truth = tuple[FloatArray, ...]
@@ -137,7 +137,7 @@ class Claim(ABC):
         return gauss(count, *self.ends)
 
     def p_false(self, n: float | None = None) -> float:
-        """Probability that B is at least as good as A, on ``n`` items (default: its own)."""
+        """Probability that B is at least as good as A, on ``n`` items."""
         unknown, weights = self.assumed()
         return float(weights @ self.at(unknown, n))
 

@@ -102,7 +102,6 @@ def false_claim_probability(
     Returns
     -------
     ndarray or float
-        Of the broadcast shape.
 
     Raises
     ------
