@@ -16,7 +16,7 @@ from bayes_sota.core.tables import Report
 from bayes_sota.core.text import in_points, in_prose, shown_name
 
 _WIDE = 60
-_MOST_CLAIMS, _MOST = 60, 40  # rows of claims; of methods or pairs
+_MOST_CLAIMS, _MOST = 60, 40
 
 
 def plot_claim(report: Report, **pc_kwargs: Any) -> PlotCollection:
