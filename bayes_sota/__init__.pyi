@@ -7,9 +7,9 @@ from . import epp as epp
 from . import items as items
 from . import leaderboard as leaderboard
 from . import maximum as maximum
-from .claims.accuracies import Accuracies as Accuracies
-from .claims.accuracies import false_claim_probability as false_claim_probability
-from .claims.means import Means as Means
+from .claims.laws import Accuracies as Accuracies
+from .claims.laws import Means as Means
+from .claims.laws import false_claim_probability as false_claim_probability
 from .claims.summary_review import claims_table as claims_table
 from .core.command_report import save_report as save_report
 from .core.priors import FixedCorrelation as FixedCorrelation

@@ -10,7 +10,7 @@ from scipy.special import betainc, gammaln
 
 from bayes_sota.claims import Accuracies, Means, report_claim
 from bayes_sota.claims.claim import DOMAINS
-from bayes_sota.claims.means import imputed_sd
+from bayes_sota.claims.laws import imputed_sd
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE = DOCS / "claim.html"

@@ -1,8 +1,12 @@
-from .accuracies import Accuracies as Accuracies
-from .accuracies import false_claim_probability as false_claim_probability
 from .claim import Claim as Claim
+from .claim import as_shares as as_shares
 from .claim import congruence_of_odds_ratio as congruence_of_odds_ratio
-from .means import Means as Means
+from .claim import sds_as_shares as sds_as_shares
+from .laws import Accuracies as Accuracies
+from .laws import Means as Means
+from .laws import false_claim_probability as false_claim_probability
+from .laws import reported_claim as reported_claim
+from .laws import reported_means as reported_means
 from .models import build_case_differences as build_case_differences
 from .models import build_model as build_model
 from .models import counts_logp as counts_logp
@@ -11,10 +15,6 @@ from .plots import plot_claim as plot_claim
 from .plots import plot_claims as plot_claims
 from .plots import plot_methods as plot_methods
 from .plots import plot_pairs as plot_pairs
-from .printed import as_shares as as_shares
-from .printed import reported_claim as reported_claim
-from .printed import reported_means as reported_means
-from .printed import sds_as_shares as sds_as_shares
 from .sample_exact import claim_tree as claim_tree
 from .sample_exact import comparison_tree as comparison_tree
 from .summary import plan_from_pilot as plan_from_pilot

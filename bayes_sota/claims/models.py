@@ -11,14 +11,14 @@ import pymc as pm
 import pytensor.tensor as pt
 from numpy.typing import ArrayLike
 
-from bayes_sota.claims.accuracies import OUTCOMES, false_claim_probability
+from bayes_sota.claims.laws import OUTCOMES, false_claim_probability
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
 
 COUNTS = ("right_a", "right_b", "both_right", "n_test")  # -1 where both_right is not known
 _UNKNOWN = -1
-_MEAN_SD, _SCALE_SD = 10.0, 5.0  # in standard deviations of the differences, and of its log
+_MEAN_SD, _SCALE_SD = 10.0, 5.0
 
 
 def build_model(
@@ -42,7 +42,7 @@ def build_model(
         Taken as the nearest whole numbers of items.
     n_test : array_like of int, shape (claims,) or a number
     congruence : array_like, shape (claims,), optional
-        Share of items that both got right, NaN where not known. Default: known nowhere.
+        Share of items that both got right, NaN if unknown.
     names : sequence of str, optional
 
     Returns
@@ -102,16 +102,14 @@ def _reported_counts(a: ArrayLike, b: ArrayLike, n: ArrayLike, congruence: Any) 
 
 
 def counts_logp(counts: Any, cells: Any) -> Any:
-    """Log likelihood of reported counts, as a function of tensors, for models of your own.
-
-    Where the number that both got right is not known, it is summed out.
+    """Log likelihood of reported counts, for models of your own.
 
     Parameters
     ----------
     counts : tensor, shape (claim, 4)
-        Correct answers of A, of B and of both (-1 where not known), and items.
+        Correct answers of A, of B and of both (-1 is unknown, and summed out), and items.
     cells : tensor, shape (claim, 4)
-        Probabilities that both are right, A alone, B alone, and none.
+        Probabilities that both are right, A alone, B alone, and neither.
 
     Returns
     -------
@@ -139,7 +137,6 @@ def counts_logp(counts: Any, cells: Any) -> Any:
 
 
 def _draw_counts(cells: Any, n: Any, rng: Any = None, size: Any = None) -> Any:
-    """Reports of fresh test sets, with their congruence."""
     shape = np.broadcast_shapes(np.shape(cells)[:-1], np.shape(n), size or ())
     p = np.broadcast_to(cells, (*shape, 4))
     table = rng.multinomial(np.broadcast_to(n, shape).astype(int), p / p.sum(-1, keepdims=True))
@@ -158,7 +155,7 @@ def build_case_differences(differences: ArrayLike, names: Sequence[str] | None =
     Parameters
     ----------
     differences : array_like, shape (n_cases,)
-        A minus B, positive where A is better.
+        Positive if A is better.
     names : sequence of str, optional
         Names of the cases.
 
@@ -175,8 +172,7 @@ def build_case_differences(differences: ArrayLike, names: Sequence[str] | None =
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
-    >>> model = build_case_differences(0.01 + 0.05 * rng.standard_normal(80))
+    >>> model = build_case_differences([0.02, 0.05, -0.01, 0.03])
     >>> [v.name for v in model.free_RVs]
     ['standardized_difference', 'log_scale']
     """

@@ -1,19 +1,17 @@
 r"""The difference of two methods that were named beforehand, without draws.
 
-Answers with one run, items independent, have the flat Dirichlet posterior of their table
-(``claims.accuracies``); everything else is a sum of Student t parts (``items.student``).
+Single answers to independent items have the flat Dirichlet posterior of their table
+(``claims.laws``); everything else is a sum of Student t parts (``items.comparison``).
 ``tests/claims/test_gate.py`` compares with closed forms and with draws.
 
-A pilot of n items, each answered R times, gives the variance V of the difference, and the part
-:math:`V_r` of it that runs make. Other numbers of items and runs, of the same tasks and clusters,
-have the variance
+A pilot of n items with R runs each gives the variance V of the difference, and the part :math:`V_r`
+of it that is between runs. Other numbers of items and runs have the variance
 
 .. math:: V(n', R') = \frac{n}{n'} \Big(V - V_r + V_r \frac{R}{R'}\Big)
 
 (Miller 2024, arXiv 2411.00640, for independent items). A gap g is claimed with power 1 - b, at a
 P(false) of at most a, once :math:`V(n', R') \le g^2 / (z_{1-a} + z_{1-b})^2`.
-``tests/claims/test_pilot.py`` compares with simulation, ``tests/calibration/pilots.py`` with real
-answers.
+``tests/claims/test_pilot.py`` compares with simulation.
 """
 
 from collections.abc import Sequence
@@ -23,14 +21,13 @@ from math import ceil
 import numpy as np
 from scipy.special import ndtri
 
-from bayes_sota.claims.accuracies import at_most
+from bayes_sota.claims.laws import at_most
 from bayes_sota.core.arguments import ASSURANCE, LEVEL
 from bayes_sota.core.errors import InputError, listed
 from bayes_sota.core.numerics import more_items
 from bayes_sota.core.text import nearest
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.items.comparison import bounds_of, complete
-from bayes_sota.items.student import student_below, student_law
+from bayes_sota.items.comparison import bounds_of, complete, student_below, student_law
 from bayes_sota.leaderboard.anchors import explain_difference
 
 RUNS = (1, 2, 3, 5, 10, 20)
@@ -38,10 +35,10 @@ RUNS = (1, 2, 3, 5, 10, 20)
 
 @dataclass(frozen=True, eq=False)
 class PairLaw:
-    """Posterior of the first less the second of two methods; larger is better.
+    """Posterior of the first minus the second of two methods; larger is better.
 
-    ``parts`` are variances and degrees of freedom; ``table``, where given, the items that the first
-    alone and the second alone got right, and all, which then are the law.
+    ``parts`` are variances and degrees of freedom, unless there is a ``table``: items that the
+    first alone and the second alone got right, and all.
     """
 
     centre: float
@@ -55,7 +52,6 @@ class PairLaw:
         return student_below(q - self.centre, self.parts)
 
     def sd(self) -> float:
-        """Infinite with two degrees of freedom or fewer."""
         if self.table is not None:
             first, second, n = self.table
             return float((((first + second + 2) / (n + 4) - self.centre**2) / (n + 5)) ** 0.5)
@@ -77,10 +73,7 @@ class PairLaw:
         return float(brentq(lambda q: self.at_most(q) - level, self.centre - step, end, xtol=1e-12))
 
     def more_items(self, limit: float, prob: float, size: float) -> float | None:
-        """Further items after which the interval leaves out the limit, if the difference stays.
-
-        ``size`` is their number now, of items, runs or tasks. None if none or too many are needed.
-        """
+        """Further items (runs, tasks), beyond ``size``, until the interval excludes a limit."""
         low, high = self.interval(prob)
         lead = self.centre - limit
         reach = self.centre - low if lead > 0 else high - self.centre
@@ -88,7 +81,7 @@ class PairLaw:
 
 
 def chosen_pair(outcomes: Outcomes, pair: tuple[str, str]) -> Outcomes:
-    """The columns of two methods."""
+    """Outcomes of two methods."""
     for name in pair:
         if name not in outcomes.names:
             known = nearest(name, outcomes.names) or f"; there are {listed(outcomes.names)}"
@@ -99,7 +92,7 @@ def chosen_pair(outcomes: Outcomes, pair: tuple[str, str]) -> Outcomes:
 
 
 def law_of_pair(both: Outcomes, first: str, every: Outcomes | None = None) -> PairLaw:
-    """Law of the first of two methods less the other; ``every`` has anchors."""
+    """Law of the first of two methods minus the other; ``every`` may have anchors."""
     data = complete(both)[0]
     law, place, table = student_law(data), both.names.index(first), None
     order = [place, 1 - place]
@@ -126,10 +119,10 @@ class Pilot:
     difference : float
         Observed: the first minus the second.
     n_items, n_runs : int
-        Size of the pilot; the fewest runs where items differ.
+        Size of the pilot; the fewest runs of an item.
     of_items, of_runs : float
-        Variance of the difference on one item with endless runs, and what a single run adds; None
-        where the pilot has one run.
+        Variance of the difference on one item with endless runs, and what a single run adds, if
+        known.
     freedom : float
         Degrees of freedom of these variances.
     are_shares : bool
@@ -156,9 +149,9 @@ class Pilot:
         Examples
         --------
         >>> right = np.random.default_rng(0).random((400, 2, 3)) < [[0.8] * 3, [0.7] * 3]
-        >>> pilot = Pilot.of(Outcomes(right.mean(axis=2), n_runs=3, names=["a", "b"]))
-        >>> pilot.n_runs, round(pilot.standard_error(400, 3), 3), round(pilot.share_of_runs, 1)
-        (3, 0.016, 1.0)
+        >>> pilot = Pilot.of(Outcomes(right.mean(axis=2), n_runs=3))
+        >>> round(pilot.standard_error(400, 3), 3)
+        0.016
         """
         outcomes.check_several()
         if outcomes.is_answers and (outcomes.new != "items" or outcomes.passes is not None):
@@ -183,13 +176,12 @@ class Pilot:
 
     @property
     def share_of_runs(self) -> float | None:
-        """Share of the variance of the pilot's difference that runs make; None of one run."""
+        """Share of the variance of the pilot's difference that is between runs, if known."""
         if self.of_runs is None:
             return None
         return self.of_runs / self.n_runs / self.variance(self.n_runs)
 
     def variance(self, n_runs: int) -> float:
-        """Variance of the difference on one item."""
         if self.of_runs is None and n_runs != 1:
             raise InputError("a pilot with one run of each item cannot show what more would add")
         return self.of_items + (self.of_runs or 0.0) / n_runs
@@ -205,7 +197,6 @@ class Pilot:
         return max(2, ceil(self.variance(n_runs) * (reach / gap) ** 2))
 
     def runs_to_plan(self, costs: tuple[float, float] | None) -> list[int]:
-        """Runs to plan with: the usual ones, the pilot's, and the cheapest."""
         if self.of_runs is None:
             return [1]
         runs = {*RUNS, self.n_runs}

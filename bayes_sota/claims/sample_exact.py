@@ -1,7 +1,7 @@
 """Claims with an exact posterior, as independent draws in the one schema.
 
-There is no ``log_likelihood``: two printed numbers are one observation, and several methods have a
-law of scores, not of items. ``tests/claims/test_sample_exact.py`` compares with PyMC.
+Two printed numbers are one observation, and several methods have a law of scores: there is no
+``log_likelihood``. ``tests/claims/test_sample_exact.py`` compares with PyMC.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.claims.accuracies import OUTCOMES, Accuracies
 from bayes_sota.claims.claim import Claim
+from bayes_sota.claims.laws import OUTCOMES, Accuracies
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.sample import describe_provenance, lay_out, resolve_seed, result_tree
 from bayes_sota.core.text import digest_of
@@ -24,7 +24,7 @@ from bayes_sota.leaderboard.posterior import EntryDraws
 if TYPE_CHECKING:
     import xarray as xr
 
-_CHAINS = 4  # of independent draws
+_CHAINS = 4
 _DIMS = {"p": ("outcome",), "mean_difference": ("claim",)} | dict.fromkeys(
     ("skill", "accuracy", "mean"), ("classifier",)
 )
@@ -45,20 +45,19 @@ def claim_tree(
     claim : Accuracies or Means
     names : (str, str)
     p_false : float, optional
-        P(false) to record, such as one that includes rounding; default ``claim.p_false()``.
+        P(false) to record; default ``claim.p_false()``.
     draws : int
-        Draws of each of four chains; all are independent.
+        Independent draws of each of four chains.
     random_seed : int, SeedSequence, Generator or None
 
     Returns
     -------
     xarray.DataTree
         For accuracies ``posterior`` and ``prior`` with ``p`` (outcome), ``skill`` (classifier),
-        ``difference`` and ``congruence``; predictions and ``observed_data`` with ``accuracy``
-        (classifier). For means, whose prior is improper, ``posterior`` with ``difference``,
-        ``sd_difference`` and, where it matters, ``correlation``; ``observed_data`` and
-        ``posterior_predictive`` with ``mean_difference`` (claim). ``point_estimate`` has
-        ``p_false``.
+        ``difference`` and ``congruence``; predictions and data with ``accuracy`` (classifier). For
+        means ``posterior`` with ``difference``, ``sd_difference`` and, if it matters,
+        ``correlation``; predictions and data with ``mean_difference`` (claim). ``point_estimate``
+        has ``p_false``.
 
     Examples
     --------
@@ -100,7 +99,7 @@ def comparison_tree(
     outcomes : Outcomes
         For the fingerprint of the data.
     first : str, optional
-        The method that others are taken from; default the best.
+        The method of ``difference``; default the best.
     joint : EntryDraws, optional
         Draws of the joint posterior of all skills, for ``p_best``.
     seed : str
@@ -111,9 +110,9 @@ def comparison_tree(
     xarray.DataTree
         ``posterior`` with ``skill`` in the units given and ``difference`` (``first`` minus each,
         larger is better), both (classifier) or (task, classifier); ``observed_data`` with
-        ``score``; attribute ``winner``, the first. Without tasks ``posterior_predictive`` has
-        ``score``, and ``point_estimate`` has ``p_false``, P(winner is not better),
-        ``p_best_uncorrected`` and, with ``joint``, ``p_best`` and ``p_best_mcse``, (classifier).
+        ``score``. Without tasks ``posterior_predictive`` has ``score``, and ``point_estimate``
+        ``p_false``, ``p_best_uncorrected`` and, with ``joint``, ``p_best`` and ``p_best_mcse``,
+        (classifier).
     """
     names, sign = comparison.methods, comparison.sign
     again, estimates = dict[str, Any](), dict[str, Any]()
@@ -151,7 +150,6 @@ def _exact_tree(
     coords: Mapping[str, Sequence[str]],
     about: Mapping[str, str],
 ) -> "xr.DataTree":
-    """Result of independent draws, which become four chains, and of plain numbers."""
     labels = {dim: list(names) for dim, names in coords.items()}
     groups = {}
     for name, values in drawn.items():

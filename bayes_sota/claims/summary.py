@@ -1,6 +1,6 @@
 """Reports of claims from two reported numbers, and plans of how many items a claim needs.
 
-``text`` is a paragraph that a reviewer can paste. ``tests/claims/test_summary.py`` reads it.
+``tests/claims/test_summary.py`` reads them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.claim import DOMAINS, Claim
-from bayes_sota.claims.means import Means, imputed_sd
-from bayes_sota.claims.printed import reported_claim, reported_means
+from bayes_sota.claims.laws import Accuracies, Means, imputed_sd, reported_claim, reported_means
 from bayes_sota.core.arguments import NOT_NEGATIVE, POSITIVE, checked_width
 from bayes_sota.core.errors import ImpossibleAccuracyError
 from bayes_sota.core.summary import frame_of, numbers_report
@@ -22,8 +20,8 @@ from bayes_sota.core.tables import SOFTWARE, Report, Table, table_of
 from bayes_sota.core.text import as_sentences, counted, in_points, in_prose
 from bayes_sota.data.outcomes import Outcomes
 
-_COARSE = 9  # points of the sensitivity in a table
-_USUAL = (0.05, 0.01)  # levels at which claims are usually accepted
+_COARSE = 9
+_USUAL = (0.05, 0.01)
 _ONE_SIDED = "the level is one-sided, as a claim is; a gate at --prob 0.95 needs --level 0.025"
 _ENOUGH = 35  # clusters, whose standard error is 20 % off at most in nine of ten pilots
 LAWS = {
@@ -71,9 +69,9 @@ def report_claim(
     claim : Accuracies or Means
     names : (str, str)
     printed : (str, str), optional
-        The two numbers as printed; P(false) is averaged over what their digits leave open.
+        The two numbers as printed, whose rounding is then included.
     rope : float, optional
-        Half-width of practical equivalence; of shares below 1.
+        Half-width of practical equivalence.
     best_of : float, optional
         Number of tries of which A is the best.
     level : float
@@ -83,15 +81,13 @@ def report_claim(
     Returns
     -------
     Report
-        ``frame`` is the curve, ``about`` the claim. ``content`` has P(false) and its range over
-        the unknown, ``verdict`` ("supported", "not supported" or "depends on the congruence"), the
-        congruence that the level needs, and items: ``n_test_needed`` at several levels,
-        ``n_test_range`` at ``level``.
+        ``frame`` is the curve, ``about`` the claim. ``content`` has P(false) and its range,
+        ``verdict`` ("supported", "not supported" or "depends on the congruence"), the congruence
+        that the level needs, and the items: ``n_test_needed`` and ``n_test_range``.
 
     Examples
     --------
-    >>> claim = Accuracies(a=0.90, b=0.88, n=500)
-    >>> print(report_claim(claim, names=("ours", "theirs")).sentences[1])
+    >>> print(report_claim(Accuracies(a=0.90, b=0.88, n=500)).sentences[1])
     It is supported at 0.05 only if both got at least 85.4 % of the items right.
     """
     found = judged(claim, level, printed)
@@ -114,7 +110,7 @@ def report_claim(
     said = [*_said(claim, content, printed or (f"{claim.a:g}", f"{claim.b:g}"))]
     exact = " if the printed numbers are exact" * bool(content.get("rounding"))
     assumed = [*assumptions(claim)]
-    if isinstance(claim, Accuracies) and claim.n <= 10**6:  # all tables are summed
+    if isinstance(claim, Accuracies) and claim.n <= 10**6:
         content["p_false_jeffreys"] = claim.p_false_jeffreys()
         flat, other = (in_prose(p, level) for p in (claim.p_false(), content["p_false_jeffreys"]))
         beside = f"instead of {flat}" if other != flat else "too"
@@ -135,7 +131,7 @@ def report_claim(
 
 
 def judged(claim: Claim, level: float, printed: tuple[str, str] | None) -> dict[str, Any]:
-    """P(false) and its range, with what printed digits leave open, and a verdict."""
+    """P(false), its range and a verdict, with what printed digits leave open."""
     p, ends, notes, found = claim.p_false(), claim.p_range(), list[str](), dict[str, Any]()
     if printed is not None:
         at: Any = partial(reported_claim, *printed, claim.n)
@@ -180,7 +176,7 @@ def content_of(claim: Claim, level: float, notes: Sequence[str]) -> dict[str, An
 
 
 def assumptions(claim: Claim) -> Iterator[str]:
-    """Assumptions, each once."""
+    """Sentences on what is assumed."""
     low, high = claim.plausible
     how = f"was not reported and is averaged over {low:.3g} to {high:.3g}"
     if claim.known is not None:
@@ -210,7 +206,6 @@ def assumptions(claim: Claim) -> Iterator[str]:
 
 
 def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> Iterator[str]:
-    """The claim, the verdict, and what would decide."""
     (a, b), level = content["names"], content["level"]
     p, (low, high) = in_prose(content["p_false"], level), content["p_false_range"]
     yield (
@@ -274,7 +269,7 @@ def varying(claim: Claim, low: str, high: str) -> str:
 
 
 def rounded_up(value: float, digits: int) -> str:
-    """The least number with this many digits that is not below a bound."""
+    """The least number with this many digits that is not below a value."""
     return f"{ceil(value * 10**digits - 1e-6) / 10**digits:.{digits}f}"
 
 
@@ -302,11 +297,11 @@ def report_plan(
     level, power : float
         Largest P(false), and how probable a claim shall be.
     n_test : int, optional
-        Items observed so far: adds the fresh items that make the claim with this probability.
+        Items observed so far: adds how many fresh ones make the claim.
     anchors : int
-        Models of known skill, B among them: adds the items that then do.
+        Models of known skill, B among them: adds how many items are then enough.
     printed : (str, str), optional
-        The two accuracies as typed, for the sentences.
+        The two accuracies as typed.
     notes : sequence of str
 
     Examples
@@ -367,18 +362,11 @@ def report_plan(
 
 
 def share_with_anchors(claim: Claim, count: int) -> tuple[float, float]:
-    r"""Share of the items that are enough where ``count`` skills, B's among them, are known; and r.
+    r"""Share of the items that is enough if ``count`` skills, B's among them, are known; and r.
 
     .. math:: \frac{s_A^2 (1 - k r^2 / (1 + (k - 1) r))}{s_A^2 + s_B^2 - 2 r s_A s_B}
 
-    with one correlation r of all, averaged.
-
-    Examples
-    --------
-    >>> from bayes_sota.claims import Means
-    >>> claim = Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1), known=0.6)
-    >>> [round(share_with_anchors(claim, k)[0], 3) for k in (1, 3)]
-    [0.8, 0.636]
+    with the mean correlation r of all.
     """
     unknown, weights = claim.assumed()
     if isinstance(claim, Means):
@@ -408,26 +396,25 @@ def plan_from_pilot(
     Parameters
     ----------
     outcomes : Outcomes
-        The pilot: answers, or a number for each item.
+        The pilot.
     gap : float
-        True difference that is to be found, in the unit of the scores.
+        True difference, in the unit of the scores.
     pair : (str, str), optional
-        The two methods; default the two with the best scores.
+        Default: the two methods with the best scores.
     level, power : float
-        Largest P(false), and how probable a claim shall be.
+        As in ``report_plan``.
     cost_per_item, cost_per_run : float, optional
         Cost of one more item, and of one run of both methods on one item.
 
     Raises
     ------
     InputError
-        As in ``Pilot.of``; a gap that is not above 0, or not below 1 for shares; costs below 0.
+        As in ``Pilot.of``; a gap outside (0, 1) of shares, or not above 0; costs below 0.
 
     Examples
     --------
     >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> answers = Outcomes(rng.random((400, 2)) < [0.8, 0.7], names=["a", "b"])
+    >>> answers = Outcomes(np.random.default_rng(0).random((400, 2)) < [0.8, 0.7])
     >>> plan_from_pilot(answers, 0.05).content["designs"][0]["n_items"]
     1045
     """

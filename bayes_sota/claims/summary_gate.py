@@ -1,11 +1,11 @@
 """The gate for two methods that were named beforehand, and verdicts for every task.
 
 The gate asks whether a method is better than another, or not worse by more than a margin, by the
-law of ``claims.pair``: no draw decides. ``tests/claims/test_gate.py`` tries its rules.
+law of ``claims.pair``, without draws. ``tests/claims/test_gate.py`` tries its rules.
 
 The verdict that a method is the best in a task (``items.by_task``) *stands* if it belongs to the
 largest set of the most probable verdicts that are all true with the probability of the intervals.
-``tests/claims/test_by_task.py`` counts how often they are.
+``tests/claims/test_by_task.py`` counts how often they are true.
 """
 
 from collections import Counter
@@ -60,7 +60,7 @@ def report_gate(
     pair : (str, str)
         Two methods that were named beforehand.
     margin : float
-        How much worse the first may be and count as not worse, in the unit of the scores.
+        How much worse the first may be, in the unit of the scores.
     require : {"better", "not-worse"}, optional
         Required verdict on the first.
     ci_prob : float
@@ -73,8 +73,7 @@ def report_gate(
     Report
         ``content`` has ``verdict`` ("better", "not-worse", "worse" or "undecided"), ``passed``
         (None without ``require``; False if there are ``reasons`` for doubt), ``p`` and ``p_needed``
-        of what is ``claimed``, ``n_more`` items that would decide if the difference stays, and the
-        only row of ``pairs``.
+        of what is ``claimed``, and ``n_more``, the items that would decide.
 
     Raises
     ------
@@ -83,10 +82,9 @@ def report_gate(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> answers = Outcomes(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
-    >>> print(report_gate(answers, ("1", "3"), require="better").sentences[0])
-    1 is better than 3: shown (P > 0.99; 0.975 needed).
+    >>> answers = Outcomes(np.random.default_rng(0).random((300, 2)) < [0.9, 0.6])
+    >>> report_gate(answers, ("1", "2"), require="better").content["passed"]
+    True
     """
     if require is not None:
         check_choice("require", require, Required)
@@ -113,8 +111,7 @@ def report_gate(
     elif both.new == "tasks" and both.tasks is not None:
         size, unit = len(set(both.tasks)), "task"
     of_known, doubts = notes_of_anchors(outcomes)
-    doubts += [RUNS_DIFFER] * (RUNS_DIFFER in outcomes.notes)  # so no gate passes
-    doubts += without_error(both, *pair)
+    doubts += _doubts(both, pair)
     content = _judged(law, require, margin, ci_prob, size) | {"notes": of_known}
     if doubts and require:
         content["passed"] = False
@@ -149,23 +146,24 @@ def _judged(law: PairLaw, require: str | None, margin: float, ci_prob: float, si
 
 
 def _said(row: Row, content: Row, of: MethodComparison, unit: str, more: str) -> Iterator[str]:
-    """The verdict, the difference, what would decide, and probabilities in one line."""
     a, b, p, needed = row["a"], row["b"], content["p"], content["p_needed"]
-    width = in_points(content["margin"], of.are_shares)
-    by = f" by more than {width}" * (content["claimed"] == "not-worse" and content["margin"] > 0)
-    claim = content["claimed"].replace("-", " ") + f" than {b}{by}"
-    printed = in_prose(p, needed)
+    claimed, printed = content["claimed"], in_prose(p, needed)
     equal = "" if printed[0] in "<>" else "= "
     shown = "shown" if p > needed else "not shown"
-    yield f"{a} is {claim}: {shown} (P {equal}{printed}; {needed:.4g} needed)."
+    claim = _claim_of((a, b), claimed, content["margin"], of.are_shares)
+    yield f"{claim}: {shown} (P {equal}{printed}; {needed:.4g} needed)."
     factor, points = unit_of(of.are_shares)
     observed, _, ends = shown_difference(row["difference"], factor)
-    begin = f"{a} is worse: difference" if p < 1 - needed else "Difference"
+    is_worse = content["verdict"] == "worse" != claimed
+    begin = f"{a} is worse: difference" if is_worse else "Difference"
     yield f"{begin} {observed}{points} ({ends}) on {counted(of.n_items, unit)}."
     if content["n_more"] is not None:
         items = about(content["n_more"]).capitalize()
-        side = "for" if p > 0.5 else "against"
-        yield f"{items} more {more}s would decide {side} {a} if the difference stays."
+        decide = f"decide {'for' if p > 0.5 else 'against'} {a}"
+        if is_worse:
+            width = in_points(content["margin"], of.are_shares)
+            decide = f"show that it is {'not ' * (p > 0.5)}worse by more than {width}"
+        yield f"{items} more {more}s would {decide} if the difference stays."
     if content["passed"] is not None:
         doubtful = ": the result is not to be trusted" * (p > needed)
         yield "PASSED." if content["passed"] else f"FAILED{doubtful}."
@@ -173,10 +171,21 @@ def _said(row: Row, content: Row, of: MethodComparison, unit: str, more: str) ->
         yield said_of_rope(rope, of.are_shares)
 
 
+def _claim_of(pair: tuple[str, str], claimed: str, margin: float, are_shares: bool) -> str:
+    by = f" by more than {in_points(margin, are_shares)}" * (claimed == "not-worse" and margin > 0)
+    return f"{pair[0]} is {claimed.replace('-', ' ')} than {pair[1]}{by}"
+
+
+def _doubts(both: Outcomes, pair: tuple[str, str]) -> list[str]:
+    return [RUNS_DIFFER] * (RUNS_DIFFER in both.notes) + without_error(both, *pair)
+
+
 def report_tasks(
     outcomes: Outcomes,
     *,
     pair: tuple[str, str] | None = None,
+    margin: float = 0.0,
+    require: Required | None = None,
     draws: int = 10_000,
     ci_prob: float = 0.95,
     random_seed: Seed = DEFAULT_SEED,
@@ -189,13 +198,15 @@ def report_tasks(
         As in ``compare_by_task``.
     pair : (str, str), optional
         Two methods that were named beforehand. Default: which of all is the best.
+    margin, require : optional
+        As in ``report_gate``; ``content`` then has ``passed`` and the tasks that ``failed``.
     ci_prob : float
         Probability of the intervals, and of all verdicts that stand together.
 
     Raises
     ------
     InputError
-        No tasks or one, unknown methods.
+        No tasks or one, unknown methods, ``require`` without a pair.
 
     Examples
     --------
@@ -205,6 +216,8 @@ def report_tasks(
     {'1': 3, '2': 0}
     """
     rng, seed = resolve_seed(random_seed)
+    if require is not None and pair is None:
+        raise InputError("a verdict is required of two methods: name a {name}", parameter="pair")
     if pair is not None:
         outcomes = chosen_pair(outcomes, pair)
     of = compare_by_task(outcomes, draws=draws, random_seed=rng)
@@ -236,6 +249,12 @@ def report_tasks(
         "prob": ci_prob,
         "sd_between_tasks": difference_of(of, np.sqrt(2) * of.spread, 0.0, ci_prob),
     }
+    said, reasons = [*_said_of_tasks(of, count, ci_prob)], list[str]()
+    if pair and require is not None:
+        reasons = _doubts(outcomes, pair)
+        gate, verdict = _gate_of_tasks(of, pair, margin, require, ci_prob)
+        content |= gate | {"passed": not (gate["failed"] or reasons)}
+        said = [verdict, "PASSED." if content["passed"] else "FAILED.", *said]
     columns: Row = {
         "task": "task",
         "items": lambda row: f"{row['n_items']:,}",
@@ -255,11 +274,29 @@ def report_tasks(
         content,
         rows,
         columns,
-        said=_said_of_tasks(of, count, ci_prob),
+        said=said,
         how=f"Normal model of tasks, {counted(draws, 'draw')}, seed {seed}",
         legend=legend,
+        reasons=reasons,
         first=pair and pair[0],
     )
+
+
+def _gate_of_tasks(
+    of: TaskComparison, pair: tuple[str, str], margin: float, require: Required, ci_prob: float
+) -> tuple[Row, str]:
+    """Tasks in which the required verdict does not stand, and a sentence."""
+    check_choice("require", require, Required)
+    shares, place = of.bounds == (0.0, 1.0), of.methods.index(pair[0])
+    limit = checked_width(margin, "margin", shares=shares) * (require == "not-worse")
+    drawn = map(of.draws_of, range(len(of.tasks)))
+    gains = np.column_stack([d[:, place] - d[:, 1 - place] for d in drawn])
+    shown = verdicts_that_stand(gains + limit, ci_prob)
+    failed = [of.tasks[task] for task in np.flatnonzero(~shown)]
+    but = f"; not shown in {listed(failed)}" * bool(failed)
+    where = f"in {shown.sum()} of {shown.size} tasks, all at once with probability {ci_prob:.0%}"
+    said = f"{_claim_of(pair, require, margin, shares)} {where}{but}."
+    return {"margin": margin, "require": require, "failed": failed}, said
 
 
 def _said_of_tasks(of: TaskComparison, stand: Counter[str], ci_prob: float) -> Iterator[str]:

@@ -31,9 +31,9 @@ from bayes_sota.items.by_task import TaskComparison
 from bayes_sota.items.comparison import MethodComparison, compare_methods, without_error
 from bayes_sota.leaderboard.summary_words import cautious_on
 
-_DRAWS = 4000  # of the joint posterior
+_DRAWS = 4000
 _MOST_PAIRS = 20_000
-_BLOCK = 2000  # draws at a time
+_BLOCK = 2000
 type Row = dict[str, Any]
 type Compared = MethodComparison | TaskComparison
 
@@ -52,7 +52,7 @@ def answers_report(
     reasons: Sequence[str] = (),
     **of_tree: Any,
 ) -> Report:
-    """Report of answers; it is about ``comparison`` and ``to_datatree``, which makes its tree."""
+    """Report of answers, about a ``comparison`` and its ``to_datatree``."""
     notes = [*outcomes.notes, *of.notes, *content.get("notes", [])]
     content = {"seed": seed_number(seed)} | content | {"source": outcomes.name, "notes": notes}
     tree = partial(comparison_tree, of, outcomes, seed=seed, **of_tree)
@@ -80,13 +80,13 @@ def difference_of(of: Compared, draws: FloatArray, observed: float, ci_prob: flo
 
 
 def within_scale(of: Compared, ends: Iterable[float]) -> list[float]:
-    """Ends of an interval of a difference, cut where the scale ends."""
+    """Ends of an interval of a difference, cut at those of the scale."""
     reach = np.ptp(of.bounds)
     return np.clip(sorted(ends), -reach, reach).tolist()
 
 
 def shown_difference(difference: Row, factor: float) -> tuple[str, str, str]:
-    """Observed difference, mean and interval, with the digits that they support."""
+    """Observed difference, mean and interval as text, with the digits that they support."""
     d = decimals_for(factor * min(difference["sd"], np.ptp(difference["interval"])))
     numbers = (difference["observed"], difference["mean"], *difference["interval"])
     observed, mean, low, high = (f"{factor * x:+z.{d}f}" for x in numbers)
@@ -94,7 +94,7 @@ def shown_difference(difference: Row, factor: float) -> tuple[str, str, str]:
 
 
 def difference_columns(compared: Compared, ci_prob: float, mean: str = "") -> Row:
-    """Columns with observed differences, means (if ``mean`` names them) and intervals."""
+    """Columns of observed differences, means (if ``mean`` names them) and intervals."""
     factor, unit = unit_of(compared.bounds == (0.0, 1.0))
     heads = ["observed" if mean else "difference", mean, f"{ci_prob:.0%} interval"]
     heads[0] += f" ({unit.strip()})" * bool(unit)
@@ -106,7 +106,7 @@ def difference_columns(compared: Compared, ci_prob: float, mean: str = "") -> Ro
 
 
 def flat(row: Row) -> Row:
-    """Numbers of a row as columns, those of its difference last."""
+    """A row of a frame, with the numbers of its difference last."""
     found = {k: v for k, v in row.items() if not isinstance(v, dict) and k != "interval"}
     for key, name in (("scores", "score"), ("p_best", "p_best")):
         if isinstance(row.get(key), dict):
@@ -133,13 +133,13 @@ def report_methods(
     ci_prob : float
         Probability of the intervals, and of the comparison with the winner.
     selection : bool
-        Whether to correct for picking the winner, by P(best) of the joint posterior of all skills.
+        Whether to allow for having picked the winner, by the joint posterior of all skills.
 
     Examples
     --------
-    >>> answers = Outcomes(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
-    >>> report_methods(answers, selection=False, random_seed=0).content["tied_with_best"]
-    ['1', '2']
+    >>> answers = Outcomes(np.random.default_rng(0).random((300, 2)) < [0.9, 0.6])
+    >>> report_methods(answers, selection=False).content["tied_with_best"]
+    ['1']
     """
     rng, seed = resolve_seed(random_seed)
     of = compare_methods(outcomes, draws=draws, random_seed=rng)
@@ -265,9 +265,9 @@ def report_pairs(
 
     Examples
     --------
-    >>> answers = Outcomes(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
+    >>> answers = Outcomes(np.random.default_rng(0).random((300, 2)) < [0.9, 0.6])
     >>> report_pairs(answers).content["n_told_apart"]
-    2
+    1
     """
     rng, seed = resolve_seed(random_seed)
     of = compare_methods(outcomes, draws=draws, random_seed=rng)

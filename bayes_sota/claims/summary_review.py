@@ -1,7 +1,6 @@
 """A review of claims that "A outperforms B": how many may be false, and which.
 
-*Claims Reloaded* (after Christodoulou et al. 2025, arXiv 2505.04720) reviews 347 papers so, under
-one assumption. ``tests/claims/test_summary_review.py`` compares with one claim at a time.
+``tests/claims/test_summary_review.py`` compares with one claim at a time.
 """
 
 from collections import Counter
@@ -11,12 +10,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import betaincinv
 
-from bayes_sota.claims.accuracies import Accuracies
-from bayes_sota.claims.claim import Claim
-from bayes_sota.claims.means import Means
-from bayes_sota.claims.printed import as_shares, sds_as_shares
+from bayes_sota.claims.claim import Claim, as_shares, sds_as_shares
+from bayes_sota.claims.laws import Accuracies, Means
 from bayes_sota.claims.summary import claim_report, judged
 from bayes_sota.core.arguments import Points, check_choice
 from bayes_sota.core.errors import InputError, listed, quoted
@@ -26,6 +22,7 @@ from bayes_sota.core.text import listed as in_words
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.tables import Table, describe_parts
 from bayes_sota.data.words import ROLES, SETS, is_loss, key, measure, split_words
+from bayes_sota.items.score import skill_of_counts
 
 RANGE = ("p_false_lowest", "p_false_highest")
 PROBABILITIES = ("p_false", *RANGE)
@@ -34,7 +31,7 @@ _ACCURACIES, _MEANS = ("accuracy_a", "accuracy_b"), ("mean_a", "mean_b")
 _SPREADS = ("sd_a", "sd_b", "sd_difference")
 _NUMBERS = (*_ACCURACIES, *_MEANS, *_SPREADS, "pairwise_correlation", "congruence", "n_test")
 _SIDES = {"accuracy": "accuracy acc", "mean": "mean dice dsc", "sd": "sd std"}
-_WORDS = {  # of columns; of several the first in a list counts
+_WORDS = {
     **{role: [key(role)] for role in (*_NUMBERS, "metric")},
     **{
         f"{role}_{side}": [word + side for word in words.split()]
@@ -45,7 +42,6 @@ _WORDS = {  # of columns; of several the first in a list counts
     "name": ["name", "paper", "claim", "title"],
 }
 CLAIM_ROLES = dict(zip(_WORDS, _WORDS, strict=True)) | {"n": "n_test", "entry": "name"}
-"""Roles that a user may give a column, and what they are called here."""
 _METRICS = ("accuracy", "dice", "mean")
 _OTHERS = "name accuracies accuracy_a and accuracy_b, and means over cases mean_a and mean_b"
 _IMPUTED = ", standard deviations imputed from the means"
@@ -60,36 +56,32 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
         One claim per row. Columns: ``n_test``; ``accuracy_a`` and ``accuracy_b`` (the winner's
         first), or means over cases ``mean_a`` and ``mean_b`` with ``sd_a`` and ``sd_b`` or
         ``sd_difference``, imputed for Dice. Optional: ``metric`` ("accuracy", "dice", or "mean" of
-        cases outside [0, 1]; losses have a minus sign), ``congruence``, ``pairwise_correlation``,
-        and a name ("name", "paper", "claim" or "title").
+        cases outside [0, 1]; losses have a minus sign), ``congruence``, ``pairwise_correlation``
+        and ``name``.
     level : float
         P(false) above which a claim is doubtful, in (0, 1/2).
     **columns : str
-        Columns that have other names: ``accuracy_a="ours"``, ``n="size"``, ``name="study"``.
+        Columns that have other names: ``accuracy_a="ours"``.
 
     Returns
     -------
     Report
         ``frame`` is the table with p_false, its range p_false_lowest to p_false_highest over all
         that is possible, assumption, verdict ("supported" if the highest is at most ``level``,
-        "not supported" if the lowest exceeds it, else "depends on the congruence" or "depends on
-        the correlation") and n_needed, the items at which p_false falls to ``level``. ``content``
-        has for each of the three the number ``n`` above the level, its share with a 95 % Jeffreys
-        interval, and the sum ``expected_false``.
+        "not supported" if the lowest exceeds it, else "depends on ...") and n_needed, the items at
+        which p_false falls to ``level``. ``content`` has the number above the level, its share with
+        a 95 % Jeffreys interval, and the sum ``expected_false``.
 
     Raises
     ------
     InputError
-        A table that is not a review of claims, or rows that cannot be used.
+        Another table, or rows that cannot be used.
 
     Examples
     --------
-    >>> review = pd.DataFrame(
-    ...     {"accuracy_a": ["0.90", "0.95"], "accuracy_b": ["0.88", "0.90"], "n_test": [500, 900]}
-    ... )
-    >>> table = claims_table(review)
-    >>> table.frame["p_false"].round(3).tolist(), table.frame["verdict"].tolist()
-    ([0.1, 0.0], ['depends on the congruence', 'supported'])
+    >>> review = pd.DataFrame({"accuracy_a": ["0.90"], "accuracy_b": ["0.88"], "n_test": [500]})
+    >>> claims_table(review).frame["verdict"].item()
+    'depends on the congruence'
     """
     table = read_table(claims)
     used = _columns(table, columns)
@@ -148,7 +140,6 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
 
 
 def _columns(table: Table, asked: Mapping[str, str]) -> dict[str, str]:
-    """Columns of a review by their roles."""
     known, found = {key(name): name for name in table.columns}, dict[str, str]()
     for role, words in _WORDS.items():
         if names := [known[word] for word in words if word in known]:
@@ -183,7 +174,6 @@ def _columns(table: Table, asked: Mapping[str, str]) -> dict[str, str]:
 def _judged(
     table: Table, used: Mapping[str, str], level: float
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Results and notes; rows that are no claims are one error."""
     numbers = {role: table.printed(used[role]) for role in _NUMBERS if role in used}
     for role, of in numbers.items():
         if (with_error := np.flatnonzero(~np.isnan(of.error))).size:
@@ -239,7 +229,7 @@ def _judged(
 
 
 def _claim(of: dict[str, str], word: str, signed: set[str]) -> tuple[Claim, tuple[str, str], bool]:
-    """The claim of a row, its two numbers as shares, and whether these are read as percent."""
+    """The claim of a row, its two numbers, and whether these are read as percent."""
     if word and word not in _METRICS:
         raise InputError(
             f"metric is accuracy, dice or mean (with its SDs; of a loss with a minus sign), got "
@@ -278,17 +268,9 @@ def _summary(rows: pd.DataFrame, level: float) -> dict[str, Any]:
     above, m = dict[str, Any](), len(rows)
     for name in PROBABILITIES:
         k = int((rows[name] > level).sum())
-        above[name] = {"n": k, "share": k / m, "interval": [*share_interval(k, m)]}
+        above[name] = {"n": k, "share": k / m, "interval": [*skill_of_counts(k, m).interval()]}
         above[name]["expected_false"] = float(rows[name].sum())
     return {"n_claims": m, "above_level": above}
-
-
-def share_interval(count: int, size: int) -> tuple[float, float]:
-    """Jeffreys 95 % interval of a share; it reaches 0 or 1 where the share does (Brown, Cai &
-    DasGupta 2001, doi 10.1214/ss/1009213286).
-    """
-    ends = betaincinv(count + 0.5, size - count + 0.5, [0.025, 0.975])
-    return 0.0 if count == 0 else float(ends[0]), 1.0 if count == size else float(ends[1])
 
 
 def _above(name: str, row: dict[str, Any]) -> str:

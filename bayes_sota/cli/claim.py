@@ -138,15 +138,13 @@ def responses(
         raise InputError("--margin and --require are for two methods: name them with --pair A B")
     if require == "not-worse" and not margin:
         raise InputError("--require not-worse needs --margin D: how much worse A may be")
-    if by and require:
-        way = "leave out --by task, and all tasks but one (--leave-out B,C), for each task in turn"
-        raise InputError(f"--require judges a pair on all items, not in every task: {way}")
     outcomes = data.read_outcomes(*files, **asked, **reading)
     if not (by or pair):
         note_unused("without --pair", "known")
     draw: Any = claims.plot_pairs
     if by:
-        note_unused("with --by task", "margin", "known")
+        note_unused("with --by task", *["margin"] * (require != "not-worse"), "known")
+        settings |= {"margin": margin or 0.0, "require": require}
         report, draw = claims.report_tasks(outcomes, pair=pair, **settings), None
     elif pair:
         others = [name for name in known["known"] if name not in pair]
@@ -156,8 +154,9 @@ def responses(
         report = claims.report_pairs(outcomes, **settings)
     else:
         report, draw = claims.report_methods(outcomes, **settings), claims.plot_methods
-    failed = report.content.get("passed") is False
-    not_met = f"{require} is required, and the verdict is {report.content.get('verdict')}" * failed
+    found = report.content
+    why = "it is not shown in every task" if by else f"the verdict is {found.get('verdict')}"
+    not_met = f"{require} is required, and {why}" * (found.get("passed") is False)
     return Answer(report, draw and partial(draw, report), report.about.to_datatree, not_met)
 
 

@@ -251,10 +251,10 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
         beside = [labels[other] for other in ("entry", "unit", "run") if other in labels]
         if {role, "unit"} <= labels.keys() and len(set(zip(*beside, strict=True))) < len(table):
             if "unit" in layout.roles and not table.origin and "cluster" not in labels:
-                same = "items of the same name in several tasks count as different items"
+                same = "is read as the task: the same name in two tasks is two items"
                 case = layout.roles[max((role, "unit"), key=lambda one: len(set(labels[one])))]
-                fix = f"--column cluster={shlex.quote(case)}"
-                notes.append(f"{same}; if each {quoted(case)} is one case, say so with {fix}")
+                fix = f"if each {quoted(case)} is one person or case, use --column cluster="
+                notes.append(f"{quoted(layout.roles[role])} {same}; {fix}{shlex.quote(case)}")
             labels["unit"] = labels[role] + "/" + labels["unit"]
     if "entry" not in labels and layout.across != "entry":
         labels["entry"] = np.array([f"entry {i}" for i in range(1, len(table) + 1)], object)

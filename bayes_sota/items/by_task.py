@@ -1,29 +1,26 @@
 r"""How methods differ in every task, each task shrunk towards the mean of all.
 
 With :math:`c_t = H x_t` the contrasts of the methods' scores in task t (H orthonormal and
-orthogonal to 1, so that the difficulty of a task cancels) and :math:`S_t` their error,
+orthogonal to 1) and :math:`S_t` the covariance of their errors,
 
 .. math:: c_t \mid \gamma_t \sim N(g_t \gamma_t, S_t), \qquad
           \gamma_t \mid \mu, \tau \sim N(\mu, \tau^2 I), \qquad
           g_t = 2 \sqrt{p_t (1 - p_t)}
 
-with a flat prior of :math:`\mu`; :math:`p_t` is the mean score of the methods: where all are nearly
-right or wrong they differ by less. For numbers (Dice, ...) :math:`g_t = 1`. Given :math:`\tau` all
-is normal, and :math:`\tau` lies on a grid: :math:`v_0 / (v_0 + \tau^2)`, the weight of a typical
-task's neighbours, is uniform from 0 to 1, :math:`v_0` the harmonic mean of the errors
-:math:`S_t / g_t^2` (Daniels 1999, Canadian Journal of Statistics 27, 567). A difference of two
-methods is :math:`\sqrt2` times their contrast.
+with a flat prior of :math:`\mu` and the methods' mean score :math:`p_t`: methods that are nearly
+always right, or wrong, differ by less. For numbers (Dice, ...) :math:`g_t = 1`. Given :math:`\tau`
+all is normal. The prior of :math:`v_0 / (v_0 + \tau^2)`, on a grid, is uniform from 0 to 1, with
+:math:`v_0` the harmonic mean of the variances :math:`S_t / g_t^2` (Daniels 1999, Canadian Journal
+of Statistics 27, 567). A difference of two methods is :math:`\sqrt2` times their contrast.
 
 The variance of a method in a task is that of ``items.comparison``; it borrows two items (clusters)
 from the other tasks and is multiplied by :math:`(t_{\nu} / z)^2` for its degrees of freedom.
-Correlations of the methods' errors come from all tasks at once.
+Correlations of errors come from all tasks. The mean of all methods in a task is not shrunk: the
+error of :math:`x_t` is :math:`b_t z` and a part whose mean over the methods is 0, with z standard
+normal and correlated with the errors of the contrasts.
 
-The mean of all methods in a task is neither shrunk nor learnt from differences: the error of
-:math:`x_t` is :math:`b_t z` and a part whose mean over the methods is 0; z stays standard normal,
-correlated with the errors of the contrasts.
-
-``tests/items/test_by_task.py`` compares with NUTS and linear algebra;
-``tests/calibration/by_task.py`` counts how often intervals cover the truth.
+``tests/items/test_by_task.py`` compares with NUTS; ``tests/calibration/by_task.py`` counts how
+often intervals cover the truth.
 """
 
 from dataclasses import dataclass
@@ -39,20 +36,18 @@ from bayes_sota.core.text import counted, listed
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.averages import group_means, korn_graubard
 from bayes_sota.data.outcomes import ABOUT, Outcomes
-from bayes_sota.items.comparison import bounds_of
-from bayes_sota.items.student import student_law
+from bayes_sota.items.comparison import bounds_of, student_law
 
 _NODES = 80  # of the grid of tau
 _BORROWED = 2.0  # items or clusters of a task's variance
 _PRIOR_ITEMS = 1.0  # of a task: there are many, and the same prior in each would add up
-_TINY = 1e-12  # of the largest variance of a contrast
+_TINY = 1e-12
 
 
 class TaskErrors(NamedTuple):
     """Scores of every task (T, m), and the covariance of their errors (T, m, m).
 
-    Differences are proportional to ``scale`` (T,), 1 where the mean score is one half. Without
-    clusters ``n_clusters`` are the items.
+    Differences are proportional to ``scale`` (T,), 1 where the mean score is one half.
     """
 
     scores: FloatArray
@@ -70,16 +65,12 @@ class TaskComparison:
     ----------
     methods, tasks : tuple of str
     errors : TaskErrors
-        Observed scores, (T, m), and their errors.
     spread : ndarray, shape (D,)
-        Draws of tau, the standard deviation of a contrast between tasks of which one half is right.
+        Draws of tau.
     average : ndarray, shape (D, m)
-        Draws of the mean of such tasks, towards which they are shrunk; each row sums to 0.
-    bounds : (float, float)
-        Least and largest possible score.
-    sign : int
-        -1 if lower is better; times this, scores and draws are as they were given.
-    notes : tuple of str
+        Draws of the mean of the contrasts; each row sums to 0.
+    bounds, sign, notes
+        As in ``MethodComparison``.
     """
 
     methods: tuple[str, ...]
@@ -93,10 +84,7 @@ class TaskComparison:
     seeds: tuple[np.random.SeedSequence, ...]
 
     def draws_of(self, task: int) -> FloatArray:
-        """Draws of the methods' skills in one task, (D, m), the same for every call.
-
-        They may exceed ``bounds``, so that differences near these are not cut.
-        """
+        """Draws of skills in one task, (D, m), not cut at ``bounds``, the same in every call."""
         h, scale = helmert(len(self.methods)), self.errors.scale[task]
         scores, covariance = self.errors.scores[task], self.errors.covariance[task]
         values, vectors = np.linalg.eigh(h @ covariance @ h.T / scale**2)
@@ -106,7 +94,7 @@ class TaskComparison:
         away = (h @ scores / scale - self.average @ h.T) @ vectors
         noise = np.sqrt(values * kept) * rng.standard_normal(away.shape)
         contrasts = scale * (self.average + (kept * away + noise) @ vectors.T @ h)
-        shared = covariance.mean(axis=0)  # with the mean over the methods
+        shared = covariance.mean(axis=0)
         error = np.sqrt(shared.mean())
         loading = vectors.T @ h @ shared / (error * scale)
         left = np.maximum(1 - kept @ (loading**2 / values), 0.0)
@@ -114,14 +102,11 @@ class TaskComparison:
         return scores.mean() + contrasts - error * luck[:, None]
 
     def skills_in(self, task: int) -> FloatArray:
-        """Draws of skills in a task, (D, m), with the sign of scores and within ``bounds``."""
+        """Draws of skills in one task, (D, m), as scores were given and within ``bounds``."""
         return self.sign * np.clip(self.draws_of(task), *self.bounds)
 
     def best_in(self, task: int) -> tuple[int, FloatArray, FloatArray]:
-        """Most probable best method in one task, P(best) of each (m,), and draws of its lead (D,).
-
-        The lead is over the best other method.
-        """
+        """Most probable best method in a task, P(best) of each (m,), draws of its lead (D,)."""
         drawn = self.draws_of(task)
         p_best = np.bincount(drawn.argmax(axis=1), minlength=len(self.methods)) / len(drawn)
         best = int(p_best.argmax())
@@ -129,16 +114,7 @@ class TaskComparison:
 
 
 def verdicts_that_stand(leads: FloatArray, prob: float) -> NDArray[np.bool_]:
-    """The largest set of most probable verdicts that are jointly true with probability ``prob``.
-
-    ``leads`` (draws, tasks) are positive where the verdict of a task is true.
-
-    Examples
-    --------
-    >>> leads = np.random.default_rng(0).standard_normal((4000, 3)) + [3.0, 2.2, 1.0]
-    >>> verdicts_that_stand(leads, 0.95).tolist()
-    [True, True, False]
-    """
+    """The most probable verdicts (leads > 0; draws, tasks) that are jointly true with ``prob``."""
     true = leads > 0
     order = np.argsort(-true.mean(axis=0), kind="stable")
     together = np.empty(order.size)
@@ -149,7 +125,7 @@ def verdicts_that_stand(leads: FloatArray, prob: float) -> NDArray[np.bool_]:
 def compare_by_task(
     outcomes: Outcomes, *, draws: int = 10_000, random_seed: Seed = DEFAULT_SEED
 ) -> TaskComparison:
-    """Skills of methods in every task; their differences are shrunk towards the mean of all tasks.
+    """Skills of methods in every task, differences shrunk towards the mean of all tasks.
 
     Parameters
     ----------
@@ -165,9 +141,8 @@ def compare_by_task(
 
     Examples
     --------
-    >>> from bayes_sota import Outcomes
-    >>> rng = np.random.default_rng(0)
-    >>> exam = Outcomes(rng.random((90, 2)) < [0.9, 0.7], tasks=["law", "art", "math"] * 30)
+    >>> right = np.random.default_rng(0).random((90, 2)) < [0.9, 0.7]
+    >>> exam = Outcomes(right, tasks=["law", "art", "math"] * 30)
     >>> compare_by_task(exam).draws_of(0).mean(axis=0).round(2).tolist()
     [0.88, 0.62]
     """
@@ -201,7 +176,7 @@ def compare_by_task(
 
 
 def errors_by_task(data: Outcomes) -> TaskErrors:
-    """Scores and errors of every task; small tasks borrow variance from the others."""
+    """Scores and errors of every task."""
     task, weights = data.task_codes
     scores = group_means(data.sign * data.values, task)
     n_items = counts = np.bincount(task)
@@ -239,7 +214,7 @@ def errors_by_task(data: Outcomes) -> TaskErrors:
 def _shared(
     loadings: FloatArray, errors: FloatArray, draws: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Draws of tau (D,) and of mu (D, k), from contrasts (T, k) and their errors (T, k, k)."""
+    """Draws of tau (D,) and mu (D, k), from contrasts (T, k) and their errors (T, k, k)."""
     k = loadings.shape[1]
     typical = 1 / np.mean(k / np.trace(errors, axis1=1, axis2=2))
     x, weights = np.polynomial.legendre.leggauss(_NODES)
@@ -249,7 +224,7 @@ def _shared(
     misfit, volume = np.zeros(_NODES), np.zeros(_NODES)
     for contrasts, covariance in zip(loadings, errors, strict=True):
         values, vectors = np.linalg.eigh(covariance)
-        precision = 1 / (values + squares[:, None])  # (N, k)
+        precision = 1 / (values + squares[:, None])
         along = contrasts @ vectors
         total += (vectors * precision[:, None]) @ vectors.T
         pulled += (precision * along) @ vectors.T

@@ -4,15 +4,15 @@ With :math:`u_{ij}` the influence of item i on score j, of squares that sum to 1
 
 .. math:: \mathrm{corr}(\hat\theta_j, \hat\theta_k) = \phi_{jk} = \sum_i u_{ij} u_{ik}
 
-For right and wrong answers this is their phi correlation, times :math:`n_{jk} / \sqrt{n_j n_k}`
-where only :math:`n_{jk}` items were answered by both. It has three parts: that of all leaders,
-:math:`\lambda_j\lambda_k`, which no leaderboard can average out; that of a family of near-clones
-beyond it; and the rest. Standard errors are those of the infinitesimal jackknife (Efron and Stein
-1981; Jaeckel 1972): item i moves :math:`\phi_{jk}` by
+For right and wrong answers this is their phi correlation, times :math:`n_{jk} / \sqrt{n_j n_k}` if
+only :math:`n_{jk}` items were answered by both. It has three parts: that of all leaders,
+:math:`\lambda_j\lambda_k`; that of a family of near-clones beyond it; and the rest. Standard errors
+are those of the infinitesimal jackknife (Efron and Stein 1981; Jaeckel 1972): item i moves
+:math:`\phi_{jk}` by
 :math:`u_{ij} u_{ik} - \phi_{jk} (u_{ij}^2 + u_{ik}^2) / 2`.
 
-``tests/items/test_response_correlation.py`` compares rho at 1,000 items with rho of all items of
-real matrices, and errors with the spread over new items.
+``tests/items/test_response_correlation.py`` compares rho at 1,000 items with rho of all items, and
+errors with the spread over new items.
 """
 
 from dataclasses import dataclass
@@ -29,40 +29,27 @@ from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.sizes import leaders as best_few
 
 LARGEST_LOADING = 0.99
-FAMILY = 0.5  # relatives share more of what the leaders do not share than each has alone
+FAMILY = 0.5  # relatives share more of the rest than each has alone
 _TINY = 1e-300
-_COPY = 0.9  # this correlation leaves a fifth of the variance to tell two classifiers apart
-_ROUNDS = 3  # families, then loadings without relatives, then families again
-_HALF = 0.5  # an answer more of each classifier alone: two that always agree may differ
+_COPY = 0.9  # of two copies
+_ROUNDS = 3
+_HALF = 0.5  # an answer more of each alone: two that always agree may differ
 _LEAST_OWN = 1e-3
-_LEAST_RHO = 0.1  # in a divisor
-_LEAST_KNOWN = 1e-6  # of an assumed rho
+_LEAST_RHO = 0.1
+_LEAST_KNOWN = 1e-6
 _OUTSIDE = 0.05  # prior probability that a matrix is unlike those that the prior describes
 _KNOWN = 0.02  # a posterior of rho this narrow needs one node
 _LEAST_TASKS = 10  # that tell near-clones from others
-_CLEAR, _SURE = 2.5, 0.95  # standard errors; above it two are near-clones whatever the noise
+_CLEAR, _SURE = 2.5, 0.95  # standard errors; near-clones whatever the noise
 
 
 @dataclass(frozen=True, eq=False)
 class ResponseCorrelation:
     """Correlation of the errors of scores, in three parts.
 
-    Attributes
-    ----------
-    leaders : ndarray of int
-        The best ``max(5, 2 sqrt(m))`` classifiers, best first, no two correlating by 0.9 or more.
-    rho : float
-        Root of the mean correlation between leaders of different families; families count once.
-    rho_se : float
-        Its standard error: jackknife, and the effect of one more mistake.
-    loadings : ndarray, shape (m,)
-        lambda_j, correlation of each score's error with the part that the leaders share.
-    residual : ndarray, shape (m, m), or None
-        Correlation beyond the common part, shrunk towards the mean of the family or 0, if any.
-    family : ndarray of int, shape (m,)
-        Family of each classifier; of one without near-clones its own.
-    order : ndarray of int, shape (m,)
-        Classifiers, worst score first; ties do not follow the order of columns.
+    ``leaders`` are the best ``max(5, 2 sqrt(m))`` classifiers, best first, without copies;
+    ``rho`` is the root of their mean correlation between families. ``loadings``, ``family`` and
+    ``order`` (worst first) are (m,); ``residual``, if any, is (m, m).
     """
 
     leaders: IntArray
@@ -74,7 +61,7 @@ class ResponseCorrelation:
     order: IntArray
 
     def factor(self, entries: IntArray) -> FloatArray | None:
-        """Cholesky factor of the residual correlation of some classifiers, (U, U), if any."""
+        """Cholesky factor of the residual correlation of some classifiers, (U, U)."""
         if self.residual is None:
             return None
         values, vectors = np.linalg.eigh(self.residual[np.ix_(entries, entries)])
@@ -84,26 +71,20 @@ class ResponseCorrelation:
 
     @cached_property
     def families(self) -> tuple[tuple[int, ...], ...]:
-        """Members of each family of two or more."""
         groups = (np.flatnonzero(self.family == g) for g in np.unique(self.family))
         return tuple(tuple(group.tolist()) for group in groups if group.size > 1)
 
     @property
     def is_learnt(self) -> bool:
-        """Whether rho was learnt from the items."""
         return self.rho_se > 0
 
     @property
     def relative(self) -> FloatArray:
-        """Loading of each classifier relative to rho, (m,)."""
         return self.loadings / max(self.rho, _TINY)
 
     @cached_property
     def weights(self) -> FloatArray:
-        """Weight of each classifier in the field: ``1 / sum_k residual_jk`` over its family.
-
-        Identical classifiers count as one.
-        """
+        """Weight in the field, (m,): ``1 / sum_k residual_jk`` over the family."""
         if self.residual is None:
             return np.ones(self.loadings.size)
         same = self.family[:, None] == self.family
@@ -112,35 +93,29 @@ class ResponseCorrelation:
 
 @dataclass(frozen=True, eq=False)
 class LearntCorrelation(CorrelationPrior):
-    """Posterior of rho as a distribution function ``cdf`` on a grid ``rho``, (K,) each."""
+    """Posterior of rho: a distribution function on a grid."""
 
     rho: FloatArray
     cdf: FloatArray
 
     def quantile(self, q: object) -> FloatArray:
-        """Posterior quantiles."""
         return np.interp(np.asarray(q, np.float64), self.cdf, self.rho)
 
     def log_density(self, rho: ArrayLike) -> FloatArray:
-        """Slope of the distribution function, constant between points of the grid."""
+        """Logarithm of the slope of the distribution function."""
         cell = np.clip(np.searchsorted(self.rho, rho, side="right") - 1, 0, self.rho.size - 2)
         slope = np.diff(self.cdf) / np.diff(self.rho)
         return np.log(np.maximum(slope[cell], _TINY))
 
     @property
     def is_fixed(self) -> bool:
-        """Whether it is so narrow that one value stands for it."""
         return float(np.std(self.quantile((np.arange(200) + 0.5) / 200))) < _KNOWN
 
 
 def learn_correlation(
     correlation: ResponseCorrelation, prior: CorrelationPrior
 ) -> CorrelationPrior:
-    """Posterior of rho from the answers; a prior that fixes rho is kept.
-
-    The estimate is normal about rho with its jackknife error. One part in twenty of the prior is
-    uniform on (0, 1), so that many items can overrule a prior that is far off.
-    """
+    """Posterior of rho, around which the estimate is normal, unless the prior fixes rho."""
     if prior.is_fixed:
         return prior
     edges = np.linspace(0.0, LARGEST_LOADING, 2001)
@@ -155,10 +130,7 @@ def learn_correlation(
 
 
 def carrying(influence: FloatArray) -> FloatArray:
-    """Number of items (or clusters) that carry the variance of each score, (m,).
-
-    About the number of mistakes, or of correct answers.
-    """
+    """Number of items that carry the variance of each score, (m,): about its mistakes."""
     squares, fourths = np.sum(influence**2, axis=0), np.sum(influence**4, axis=0)
     return squares**2 / np.maximum(fourths, _TINY)
 
@@ -166,11 +138,7 @@ def carrying(influence: FloatArray) -> FloatArray:
 def _structure(
     values: FloatArray, order: IntArray, alone: float, cut: float | None, known: ArrayLike
 ) -> ResponseCorrelation:
-    """Correlation of scores from influence values of independent items or clusters, (n, m).
-
-    ``alone`` is added to each sum of squares; ``cut`` is the residual correlation of a family,
-    default what chance does not reach.
-    """
+    """From influence (n, m); ``alone`` is added to sums of squares, ``cut`` makes families."""
     unit = values / np.sqrt(np.maximum(np.sum(values**2, axis=0) + alone, _TINY))
     phi, items = unit.T @ unit, carrying(values)
     np.fill_diagonal(phi, 1.0)
@@ -192,7 +160,6 @@ def _structure(
 
 
 def _leaders(order: IntArray, phi: FloatArray) -> IntArray:
-    """The best classifiers; of copies only the best."""
     count, best = best_few(order.astype(np.float64)).size, order[::-1]
     leaders = [int(best[0])]
     for j in best[1:]:
@@ -202,7 +169,6 @@ def _leaders(order: IntArray, phi: FloatArray) -> IntArray:
 
 
 def _cut(phi: FloatArray, counts: FloatArray) -> float:
-    """Least residual correlation of two relatives, beyond chance."""
     typical = np.median(phi[~np.eye(len(phi), dtype=bool)])
     own = 1 - float(np.clip(typical, 0.0, 0.98))
     items = max(float(np.median(counts)), 1.0)
@@ -210,16 +176,14 @@ def _cut(phi: FloatArray, counts: FloatArray) -> float:
 
 
 def _families(phi: FloatArray, leaders: IntArray, cut: float) -> IntArray:
-    """Average linkage of the residual correlation; no families if ``cut`` is infinite.
-
-    The first loadings come from the lower quartile of correlations, which excludes relatives.
-    """
+    """Average linkage of the residual correlation; no families if ``cut`` is infinite."""
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
 
     family = np.arange(len(phi))
     if len(phi) < 3 or np.isinf(cut):
         return family
+    # the lower quartile of correlations excludes relatives
     off = np.where(np.eye(len(phi), dtype=bool), np.nan, phi)
     common = max(float(np.nanquantile(off[np.ix_(leaders, leaders)], 0.25)), 1e-4)
     loadings = np.nanquantile(off[:, leaders], 0.25, axis=1) / np.sqrt(common)
@@ -234,16 +198,12 @@ def _families(phi: FloatArray, leaders: IntArray, cut: float) -> IntArray:
 
 
 def _leader_weights(own: IntArray) -> FloatArray:
-    """Weight of each leader, by which every family counts once, (k,)."""
+    """Weights by which every family counts once, (k,)."""
     return 1 / np.sum(own[:, None] == own, axis=1)
 
 
 def _rho(lead: FloatArray, own: IntArray) -> tuple[float, float]:
-    """Root of mean covariance over mean variance of leaders in different families, and its error.
-
-    A ratio of means, because single correlations are biased where mistakes are few. The error is
-    half the width of the root's interval: near 0 a root is not linear.
-    """
+    """Root of mean covariance over mean variance between families of leaders, and its error."""
     weight, sd = _leader_weights(own), np.linalg.norm(lead, axis=0)
     pairs = np.outer(weight, weight) * (own[:, None] != own)
     whole = max(float(sd @ pairs @ sd), _TINY)
@@ -257,7 +217,7 @@ def _rho(lead: FloatArray, own: IntArray) -> tuple[float, float]:
 def _shared(
     phi: FloatArray, leaders: IntArray, family: IntArray
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Weights of leaders outside each family, mean correlations with them, mean of the leaders'."""
+    """Weights of leaders outside each family, mean correlations with them, and their mean."""
     weight = _leader_weights(family[leaders])
     outside = np.where(family[:, None] == family[leaders], 0.0, weight)
     outside /= outside.sum(axis=1, keepdims=True)
@@ -266,13 +226,12 @@ def _shared(
 
 
 def _loadings(phi: FloatArray, leaders: IntArray, family: IntArray) -> FloatArray:
-    """Loadings from mean correlations with the leaders outside the own family, (m,)."""
     _, mean, common = _shared(phi, leaders, family)
     return np.clip(mean / np.sqrt(common), 0.0, LARGEST_LOADING)
 
 
 def _variance_of_loadings(lead: FloatArray, own: IntArray) -> FloatArray:
-    """Variances of the loadings of leaders, (k,), from their influence values."""
+    """Variances of the loadings of leaders, (k,)."""
     phi = lead.T @ lead
     outside, mean, common = _shared(phi, np.arange(own.size), own)
     square = lead**2
@@ -283,7 +242,6 @@ def _variance_of_loadings(lead: FloatArray, own: IntArray) -> FloatArray:
 
 
 def _variance_of_phi(values: FloatArray, phi: FloatArray) -> FloatArray:
-    """Variance of each correlation, (m, m)."""
     squares, cubes = (values**2).T @ values**2, (values**3).T @ values
     fourth = np.diagonal(squares)
     both = fourth[:, None] + 2 * squares + fourth
@@ -301,11 +259,7 @@ def _residual(phi: FloatArray, loadings: FloatArray) -> FloatArray:
 def _shrunk_loadings(
     loadings: FloatArray, noise: FloatArray, leaders: IntArray, family: IntArray, rho: float
 ) -> FloatArray:
-    """Loadings whose mean over leaders is rho, shrunk towards it by their noise (a variance each).
-
-    A weak classifier can share less than the leaders if its own distance shows it, but no more.
-    A leader without mistakes is taken to be like the others.
-    """
+    """Loadings, shrunk towards rho, their mean over leaders."""
     weights = _leader_weights(family[leaders]) / noise[leaders]
     level = max(float(np.average(loadings[leaders], weights=weights)), 1e-2)
     apart = loadings * rho / level - rho
@@ -320,10 +274,7 @@ def _shrunk_loadings(
 def _shrunk_residual(
     unit: FloatArray, phi: FloatArray, loadings: FloatArray, leaders: IntArray, family: IntArray
 ) -> FloatArray:
-    """Residual correlation, shrunk towards the mean of the family, or 0 without relatives.
-
-    Each by the share of its variance in the variance over pairs of leaders.
-    """
+    """Residual correlation, shrunk towards the mean of the family, or 0 without relatives."""
     own, residual = 1 - loadings**2, _residual(phi, loadings)
     others = ~np.eye(len(phi), dtype=bool)
     relatives = (family[:, None] == family) & others
@@ -351,18 +302,7 @@ def response_correlation(
     .. math:: r_{jk} = \frac{\phi_{jk} - \lambda_j\lambda_k}
               {\sqrt{(1-\lambda_j^2)(1-\lambda_k^2)}} \ge \frac12
 
-    because from one half on relatives share more of the rest than each has for itself.
-    ``influence`` (n, m) replaces that of the answers. ``known`` classifiers do not count as
-    leaders: anchors leave them hardly any error.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> hard = rng.standard_normal((2000, 1))
-    >>> answers = Outcomes(hard + rng.standard_normal((2000, 8)) > -1)
-    >>> correlation = response_correlation(answers)
-    >>> bool(abs(correlation.rho - 0.55) < 0.05), correlation.families
-    (True, ())
+    ``influence`` (n, m) replaces that of the answers. ``known`` classifiers are no leaders.
     """
     if not responses.is_plain:
         raise InputError("this needs single answers without tasks: leave tasks and runs out")
@@ -381,16 +321,8 @@ def influence_correlation(
     .. math:: \hat\theta_j - \theta_j \approx \frac1n \sum_i u_{ij}, \quad
               \mathrm{Cov}(\hat\theta_j, \hat\theta_k) = \frac1{n^2} \sum_i u_{ij} u_{ik}
 
-    ``influence`` (n, m) is that of items or clusters; or of tasks (``of_tasks``), of which fewer
-    than ten form no families, because their correlations are near 1 by chance.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> shared = rng.standard_normal((2000, 1))
-    >>> correlation = influence_correlation(shared + rng.standard_normal((2000, 8)), np.arange(8.0))
-    >>> bool(abs(correlation.rho - 0.7) < 0.05), correlation.families
-    (True, ())
+    ``influence`` (n, m) is that of items or clusters, or of tasks (``of_tasks``), of which fewer
+    than ten form no families.
     """
     if not influence.any():
         raise InputError("every classifier has the same number for every item: nothing to compare")

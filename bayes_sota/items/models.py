@@ -1,18 +1,16 @@
 r"""Model of answers to every item, as a plain ``pm.Model`` for NUTS, to extend.
 
-A second route to the exact posterior from answers (``bayes_sota.leaderboard.from_items``), from
-other assumptions: nothing is estimated beforehand. Classifier ``i`` answers item ``j`` of task
-``t`` and cluster ``c`` correctly in ``k_ij`` of ``R`` runs,
+A second route to the posterior from answers (``leaderboard.from_items``), from other assumptions.
+Classifier ``i`` answers item ``j`` of task ``t`` and cluster ``c`` correctly in ``k_ij`` of ``R``
+runs,
 
 .. math:: k_{ij} \sim BetaBinomial(R, p_{ij}, \phi), \quad
           \mathrm{logit}\, p_{ij} = \sqrt{1 + .346 V}\,(\mu_t + a_i + d_{it}) + g_c + h_{ic} + b_j
 
 with effects of tasks mu, of classifiers a, of items b, of clusters g, and interactions of a
 classifier with tasks and clusters, d and h. Classifiers share errors through b and g. phi lets an
-item be easy for one classifier alone; without it differences of runs would look far too certain.
-V is the variance of b, g and h. Because of the root, ``mu_t + a_i + d_it`` are the log odds of the
-share of all items of a task (within .02 of the share), and priors mean the same however items
-differ.
+item be easy for one classifier alone. V is the variance of b, g and h. Because of the root,
+``mu_t + a_i + d_it`` are the log odds of the share of all items of a task, within 0.02 of it.
 
 ``tests/items/test_models.py`` compares with SciPy and with the exact route.
 """
@@ -32,7 +30,7 @@ from bayes_sota.data.outcomes import Outcomes
 
 _NODES, _REACH = 61, 6.0  # trapezoidal rule over a normal law
 _LOGISTIC = 0.346  # expit of a normal law: mean log odds over the root of 1 + this times variance
-_TELLING = {"classifier": 50, "item": 10, "task": 50}  # answers, or items, that tell a deviation
+_TELLING = {"classifier": 50, "item": 10, "task": 50}  # answers, or items
 
 
 def build_model(responses: Outcomes, priors: Priors | ItemPriors | None = None) -> pm.Model:
@@ -43,48 +41,44 @@ def build_model(responses: Outcomes, priors: Priors | ItemPriors | None = None) 
     .. math:: \theta_i = \sum_t w_t \int \mathrm{expit}(\sqrt{1 + .346 V}\,(\mu_t + a_i + d_{it})
               + \sqrt V z)\, N(z; 0, 1)\, dz
 
-    with V the variance of items, clusters and their interactions; on new tasks (``Outcomes.about``)
-    mu and d are integrated as well. Effects of classifiers, tasks and interactions sum to 0.
+    on new tasks (``Outcomes.about``) mu and d are integrated as well. Effects of classifiers, tasks
+    and interactions sum to 0. Missing answers are left out.
 
-    Missing answers are left out. P(theta) has one shape, fitted to all classifiers: leave out
-    failed ones (``Outcomes.subset``). Near-clones are not modelled. The exact route has no such
-    limits, but does not shrink small tasks towards the others, as this does.
+    P(theta) has one shape: leave out failed classifiers (``Outcomes.subset``).
 
     Parameters
     ----------
     responses : Outcomes
     priors : Priors or ItemPriors, optional
-        ``Priors`` give the location and width of the field alone: the correlation follows from the
-        items. ``ItemPriors`` documents the laws of all scales.
+        ``Priors`` give the location and width of the field alone; ``ItemPriors`` has all scales.
 
     Returns
     -------
     pm.Model
-        Deterministic ``skill`` (classifier,), ``theta_sota`` and ``winner_skill``, on new items or
-        new tasks; ``skill_of_task`` (classifier, task), not for new tasks. For new runs there are
-        no skills.
+        Deterministic ``skill`` (classifier,), ``theta_sota`` and ``winner_skill``, unless for new
+        runs; ``skill_of_task`` (classifier, task), for new items.
 
         Free ``log_spread``, ``item_sd``, ``skill_deviation`` (classifier,) and ``item_level``
         (item,), or ``skill_offset`` and ``item_offset``, in units of their sd, if each has few
-        answers; with several tasks ``task_mean``, ``location_offset``, ``task_sd``,
-        ``task_deviation`` or ``task_offset`` (task,), ``interaction_sd``, ``interaction_offset``
-        (task, classifier), and deterministic ``location``, which is free with one; with clusters
-        ``cluster_sd``, ``cluster_offset`` (cluster,), ``cluster_interaction_sd``,
-        ``cluster_interaction_offset`` (cluster, classifier); with several runs
-        ``log_concentration``. Observed ``right`` (item, classifier), runs with the right answer.
+        answers; ``location``, or with several tasks ``task_mean``, ``location_offset``,
+        ``task_sd``, ``task_deviation`` or ``task_offset`` (task,), ``interaction_sd``,
+        ``interaction_offset`` (task, classifier); with clusters ``cluster_sd``,
+        ``cluster_offset`` (cluster,), ``cluster_interaction_sd``, ``cluster_interaction_offset``
+        (cluster, classifier); with several runs ``log_concentration``. Observed ``right`` (item,
+        classifier), runs with the right answer.
 
     Raises
     ------
     InputError
-        Other data than answers, one classifier, priors of another model, passes, shares that
-        are no multiples of one run.
+        Other data than answers, one classifier, priors of another model, passes, shares that no
+        number of runs gives.
 
     Examples
     --------
     >>> answers = np.random.default_rng(0).random((100, 4)) < 0.8
     >>> model = build_model(Outcomes(answers, tasks=["law"] * 60 + ["art"] * 40))
-    >>> model.named_vars_to_dims["skill"], model.named_vars_to_dims["skill_of_task"]
-    (('classifier',), ('classifier', 'task'))
+    >>> model.named_vars_to_dims["skill_of_task"]
+    ('classifier', 'task')
     """
     right, runs = _counts(responses)
     known, names = own_priors(ItemPriors, priors), list(responses.names)
@@ -119,7 +113,6 @@ def build_model(responses: Outcomes, priors: Priors | ItemPriors | None = None) 
 
 
 def _counts(responses: Outcomes) -> tuple[IntArray, IntArray]:
-    """Runs with the right answer, and runs (0 where an answer is missing), (n, m) each."""
     if not (isinstance(responses, Outcomes) and responses.is_answers):
         needed = "the model needs Outcomes of right and wrong answers"
         raise InputError(f"{needed}, got {responses!r:.60}")
@@ -142,7 +135,7 @@ def _counts(responses: Outcomes) -> tuple[IntArray, IntArray]:
 
 
 def _deviations(name: str, sd: Any, dim: str, answers: IntArray) -> Any:
-    """Effects that sum to 0: in log odds if each has enough answers, else in units of the sd."""
+    """Effects that sum to 0: in log odds if answers are enough, else in units of the sd."""
     if np.median(answers) >= _TELLING[dim]:
         return pm.ZeroSumNormal(f"{name}_deviation", sd, dims=dim)
     offset = pm.ZeroSumNormal(f"{name}_offset", dims=dim)
@@ -150,10 +143,7 @@ def _deviations(name: str, sd: Any, dim: str, answers: IntArray) -> Any:
 
 
 def _tasks(known: ItemPriors, m: int, sizes: IntArray) -> tuple[Any, Any, Any, Any]:
-    """Location of the field, level of each task, interactions with classifiers, variance of both.
-
-    The mean level of these tasks is free instead of the location, which few tasks hardly show.
-    """
+    """Location of the field, levels of tasks, interactions with classifiers, their variance."""
     count = len(sizes)
     if count == 1:
         location = pm.Normal("location", *known.location)
@@ -172,7 +162,6 @@ def _tasks(known: ItemPriors, m: int, sizes: IntArray) -> tuple[Any, Any, Any, A
 
 
 def _items(middle: Any, sd: Any, answers: IntArray) -> Any:
-    """Levels of items, as ``_deviations`` from their middles."""
     if np.median(answers) >= _TELLING["item"]:
         return pm.Normal("item_level", middle, sd, dims="item")
     return middle + sd * pm.Normal("item_offset", dims="item")
@@ -193,7 +182,6 @@ def _clusters(known: ItemPriors, responses: Outcomes) -> tuple[Any, Any, Any]:
 
 
 def _observed(right: IntArray, runs: IntArray, log_odds: Any, known: ItemPriors) -> None:
-    """Counts of right runs; phi has no effect on single answers."""
     data: dict[str, Any] = {"n": runs, "observed": right, "dims": ("item", "classifier")}
     if runs.max() == 1:
         pm.Binomial("right", logit_p=log_odds, **data)
@@ -204,8 +192,8 @@ def _observed(right: IntArray, runs: IntArray, log_odds: Any, known: ItemPriors)
 
 
 def _mean_of_logistic(middle: Any, variance: Any) -> Any:
-    """Mean of expit of a normal law: to 1e-8 at a standard deviation of 5, to 3e-5 at 10."""
-    nodes = np.linspace(-_REACH, _REACH, _NODES)  # converges exponentially for smooth integrands
+    """Mean of expit of a normal law: to 1e-8 at an SD of 5, to 3e-5 at 10."""
+    nodes = np.linspace(-_REACH, _REACH, _NODES)
     weights = np.exp(-0.5 * nodes**2)
     log_odds = pt.shape_padright(middle) + pt.sqrt(variance) * nodes
     return pt.sum(pm.math.invlogit(log_odds) * (weights / weights.sum()), axis=-1)

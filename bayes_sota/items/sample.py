@@ -38,15 +38,12 @@ def complete(
     Parameters
     ----------
     trace : DataTree
-        With the group ``posterior``, as ``pm.sample`` gives it.
+        From ``pm.sample``.
     responses : Outcomes
-        Data of the model.
     model : pm.Model, optional
         Default: that of the ``with`` block, else ``build_model(responses, priors)``.
     priors : Priors or ItemPriors, optional
-        Priors of ``build_model``, where no model is given.
     random_seed : int, SeedSequence, Generator or None
-        Seed of draws from the prior and of fresh answers.
 
     Returns
     -------
@@ -55,19 +52,18 @@ def complete(
         (classifier,), ``theta_sota`` and ``winner_skill``; ``observed_data``,
         ``posterior_predictive`` and ``prior_predictive`` with ``right``; ``log_likelihood``,
         ``log_prior``, ``sample_stats``; ``point_estimate`` with ``p_best`` (classifier,);
-        ``constant_data`` with the observed scores. Attributes: provenance, divergences and ``new``.
+        ``constant_data`` with the observed scores.
 
     Raises
     ------
     InputError
-        A trace of another model, other data or another schema, without variables of the model, or
-        with variables that a model is needed for; priors beside a model; answers about new runs.
+        A trace of another model or other data; priors beside a model; answers about new runs.
 
     Examples
     --------
     >>> import pymc as pm
     >>> import bayes_sota as bs
-    >>> exam = bs.Outcomes([[1, 0], [1, 1], [0, 1], [1, 0]], tasks=["law", "law", "art", "art"])
+    >>> exam = bs.Outcomes([[1, 0], [1, 1], [0, 1], [1, 0]])
     >>> with bs.items.build_model(exam):
     ...     trace = pm.sample()  # doctest: +SKIP
     ...     tree = bs.items.complete(trace, exam)  # doctest: +SKIP

@@ -5,9 +5,8 @@ answers count the same),
 
 .. math:: \theta \mid s \sim Beta(s\, n_{eff} + \tfrac12,\; (1 - s)\, n_{eff} + \tfrac12)
 
-The interval ends at 0 or 1 where no or every answer is right. Means of numbers such as Dice have
-Student's t law. ``tests/items/test_score.py`` has closed forms and the coverage of simulated
-skills.
+Means of numbers such as Dice have Student's t law. ``tests/items/test_score.py`` has closed forms
+and the coverage of simulated skills.
 """
 
 from collections import Counter
@@ -42,15 +41,11 @@ class Skill:
     n_effective : float
         Independent answers that would give the score the same error; NaN for numbers.
     share_of_runs : float
-        Share of the variance of a single run that is between runs of the same items; NaN where
-        there is one run.
-    error : float
-        Standard error of a mean of numbers; NaN for answers.
-    freedom : float
-        Its degrees of freedom.
+        Share of the variance of a single run that is between runs of the same items; NaN for one.
+    error, freedom : float
+        Standard error of a mean of numbers (NaN for answers), and its degrees of freedom.
     luck : float
-        Error of the score as estimated from anchors; ``n_effective`` and ``error`` are then those
-        of the score without it.
+        Error of the score as estimated from anchors.
     """
 
     name: str
@@ -67,18 +62,15 @@ class Skill:
 
     @property
     def centre(self) -> float:
-        """Score without luck."""
         return self.score - self.luck
 
     @property
     def _counts(self) -> tuple[float, float]:
-        """Parameters of the beta law."""
         right = self.centre * self.n_effective
         return right + 0.5, self.n_effective - right + 0.5
 
     @property
     def mean(self) -> float:
-        """Posterior mean."""
         if np.isnan(self.n_effective):
             return self.centre
         return self._counts[0] / (self.n_effective + 1)
@@ -92,7 +84,6 @@ class Skill:
         return float((self.mean * (1 - self.mean) / (self.n_effective + 2)) ** 0.5)
 
     def quantile(self, p: ArrayLike) -> FloatArray:
-        """Quantiles of the posterior."""
         if np.isnan(self.n_effective):
             return self.centre + self.error * stdtrit(self.freedom, p)
         return np.asarray(betaincinv(*self._counts, p))
@@ -108,12 +99,6 @@ class Skill:
 def skill_of_counts(right: int, n_test: int, name: str = "the classifier") -> Skill:
     """Skill from a number of correct answers.
 
-    Parameters
-    ----------
-    right, n_test : int
-        Correct answers and items.
-    name : str
-
     Raises
     ------
     InputError
@@ -121,8 +106,8 @@ def skill_of_counts(right: int, n_test: int, name: str = "the classifier") -> Sk
 
     Examples
     --------
-    >>> skill_of_counts(20, 20).interval()[0].__round__(3), skill_of_counts(0, 20).interval()[0]
-    (0.883, 0.0)
+    >>> [round(end, 3) for end in skill_of_counts(20, 20).interval()]
+    [0.883, 1.0]
     """
     if n_test < 1 or not 0 <= right <= n_test:
         raise InputError(f"{right} correct answers of {n_test} items are impossible")
@@ -130,7 +115,7 @@ def skill_of_counts(right: int, n_test: int, name: str = "the classifier") -> Sk
 
 
 def has_counts(tidy: Tidy) -> bool:
-    """Whether scores are accuracies with numbers of items, one per entry and task at most."""
+    """Whether scores are accuracies with numbers of items, at most one per entry and task."""
     titles = {tidy.titles[0], *tidy.labels.get("metric", ())} if tidy.titles else {""}
     are_accuracies = set(map(measure, titles)) == {"accuracy"} and tidy.are_losses is False
     if "n" not in tidy.numbers or not are_accuracies:
@@ -142,7 +127,7 @@ def has_counts(tidy: Tidy) -> bool:
 
 
 def skills_of_shares(tidy: Tidy, average: Averaging | None = None) -> list[Skill]:
-    """Skill of every entry on new items, each from its own accuracies in the same tasks."""
+    """Skill of every entry, each from its own accuracies in the same tasks."""
     names, places = tidy.names("entry")
     tasks, found = tidy.labels.get("task", np.full(len(tidy), "")), list[Skill]()
     for k, name in enumerate(names):
@@ -162,18 +147,9 @@ def skills_of_shares(tidy: Tidy, average: Averaging | None = None) -> list[Skill
 def skills_alone(
     outcomes: Outcomes, *, new: New | None = None, passes: tuple[int, bool] | None = None
 ) -> list[Skill]:
-    """Skill of every classifier, each from its own answers alone.
+    """Skill of every classifier, in the order of columns, each from its own answers alone.
 
-    Parameters
-    ----------
-    outcomes : Outcomes
-    new, passes : optional
-        As in ``Outcomes.about``. Default: those of the outcomes.
-
-    Returns
-    -------
-    list of Skill
-        In the order of the columns. Nothing allows for the best having been picked.
+    ``new`` and ``passes`` are those of ``Outcomes.about``.
 
     Raises
     ------
@@ -183,8 +159,8 @@ def skills_alone(
     Examples
     --------
     >>> exam = Outcomes([[1, 0], [1, 1], [0, 1], [1, 1]], names=["a", "b"])
-    >>> [(skill.name, skill.score, skill.n_effective) for skill in skills_alone(exam)]
-    [('a', 0.75, 4.0), ('b', 0.75, 4.0)]
+    >>> [(skill.name, skill.score) for skill in skills_alone(exam)]
+    [('a', 0.75), ('b', 0.75)]
     """
     if outcomes.is_answers:
         passes = passes or outcomes.passes
@@ -195,7 +171,6 @@ def skills_alone(
 
 
 def _shares(outcomes: Outcomes, new: New, passes: tuple[int, bool] | None) -> Iterator[Skill]:
-    """Skills from answers; variances between tasks borrow from all classifiers."""
     between: Any = [None] * outcomes.n_classifiers
     if new == "tasks":
         between = outcomes.about(new, passes).average.effective
@@ -205,7 +180,6 @@ def _shares(outcomes: Outcomes, new: New, passes: tuple[int, bool] | None) -> It
 
 
 def _skill(name: str, one: Outcomes, between_tasks: float | None) -> Skill:
-    """Posterior of the skill of the classifier of a matrix with one column."""
     codes, weights = one.task_codes
     n_clusters = len(set(zip(codes.tolist(), one.clusters or one.items, strict=True)))
     size = (one.n_items, n_clusters, weights.size, one.n_runs)
@@ -222,7 +196,6 @@ def _skill(name: str, one: Outcomes, between_tasks: float | None) -> Skill:
 
 
 def _means(scores: Outcomes, data: Outcomes) -> Iterator[Skill]:
-    """Skills from means of numbers, with the errors of ``data``."""
     n_tasks = scores.task_codes[1].size
     groups = Counter(data.clusters or range(data.n_items))
     shares = np.array(list(groups.values())) / data.n_items

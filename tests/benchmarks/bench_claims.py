@@ -27,7 +27,7 @@ from scipy.optimize import minimize
 from scipy.special import ndtr, ndtri, owens_t
 from timing import fastest, print_table, printed, report, run, seconds
 
-from bayes_sota.claims.accuracies import false_claim_probability
+from bayes_sota.claims.laws import false_claim_probability
 
 DRAWS, REPLICATIONS, MANY = 10_000, 40, 1_000_000
 SIZES, OTHERS, WITHIN = (100, 500, 2_000, 20_000), (0.88, 0.89), 14.0

@@ -27,8 +27,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from timing import print_table
 
-from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.claim import congruence_bounds, congruence_of_odds_ratio
+from bayes_sota.claims.laws import false_claim_probability
 from bayes_sota.data.answers import read_outcomes
 from bayes_sota.data.examples import load_responses_example
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from bayes_sota.claims.accuracies import false_claim_probability
+from bayes_sota.claims.laws import false_claim_probability
 
 Array = NDArray[np.float64]
 CLAIMS = 100_000

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayes_sota.claims.accuracies import Accuracies, false_claim_probability
 from bayes_sota.claims.claim import congruence_bounds, congruence_of_odds_ratio
-from bayes_sota.claims.printed import reported_claim
+from bayes_sota.claims.laws import Accuracies, false_claim_probability, reported_claim
 
 
 @pytest.mark.parametrize(("x_a", "x_b", "n"), [(935, 925, 1000), (980, 950, 1080), (9, 7, 12)])

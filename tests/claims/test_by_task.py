@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bayes_sota.claims.summary_gate import report_tasks
+from bayes_sota.data.item_values import RUNS_DIFFER
 from bayes_sota.data.outcomes import Outcomes
 
 
@@ -41,6 +42,14 @@ def test_a_pair_is_what_two_methods_are() -> None:
         assert row["stands"] == same["stands"]
     assert pair["n_stand"] == {"b": 1, "a": 1}
     assert [row["task"] for row in pair["tasks"]] == ["task 2", "task 1", "task 0"]
+    for margin, require, failed, notes in (
+        (0.0, "better", ["task 1", "task 2"], []), (0.15, "not-worse", ["task 2"], []),
+        (0.5, "not-worse", [], []), (0.5, "not-worse", [], [RUNS_DIFFER]),
+    ):  # fmt: skip
+        asked = {"pair": ("a", "b"), "margin": margin, "require": require}
+        gate = report_tasks(data.copy_with(notes=notes), **asked)
+        assert (gate.content["failed"], gate.content["passed"]) == (failed, not (failed or notes))
+        assert ("not shown in task" in gate.sentences[0]) == bool(failed)
 
 
 def test_differences_of_losses_are_as_given() -> None:

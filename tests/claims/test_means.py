@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayes_sota.claims.means import Means
-from bayes_sota.claims.printed import reported_means
+from bayes_sota.claims.laws import Means, reported_means
 
 
 def p_false(a: float, b: float, n: int, correlation: float | None = None, **known) -> float:

@@ -5,8 +5,7 @@ import pytest
 from scipy import stats
 from scipy.special import betainc
 
-from bayes_sota.claims.accuracies import Accuracies
-from bayes_sota.claims.means import Means
+from bayes_sota.claims.laws import Accuracies, Means
 from bayes_sota.claims.summary import report_plan, share_with_anchors
 
 

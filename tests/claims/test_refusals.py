@@ -32,7 +32,8 @@ no_curve = report_claim(Means(a=0.81, b=0.80, n=100, sd_difference=0.1))
 
 BELOW_ONE = r" must be a difference of shares below 1, got 1; one point is 1pt, 1% or 0\.01"
 REFUSED: list[tuple[Callable[[], Any], str]] = [
-    (lambda: p(0.8, 0.9, 100), "exchange the two"),
+    (lambda: p(0.8, 0.9, 100), "below B's: exchange the two"),
+    (lambda: Means(a=-2, b=-1, n=9, bounds=None), "below B's: exchange the two"),
     (lambda: p(1.2, 0.9, 100), "accuracy must be a number from 0 to 1, got 1.2; in percent"),
     (lambda: p(0.9, 0.8, 10.5), "whole number from 2"),
     (lambda: p(0.9, 0.8, 2 * 10**9), "to 1,000,000,000, got 2000000000"),
@@ -64,6 +65,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: bs.claims.plan_from_pilot(one_run, 0.0), "gap must be"),
     (lambda: bs.claims.plan_from_pilot(one_run, 1.0), f"gap{BELOW_ONE}"),
     (lambda: bs.claims.report_gate(one_run, ("1", "2"), margin=1.0), f"margin{BELOW_ONE}"),
+    (lambda: bs.claims.report_tasks(one_run, require="better"), "two methods: name a pair"),
     (lambda: report_claim(Accuracies(a=0.9, b=0.8, n=9), rope=1.0), f"rope{BELOW_ONE}"),
     (lambda: bs.claims.report_pairs(bs.Outcomes(np.eye(210)), draws=9), "210 methods have too"),
     (lambda: bs.claims.plot_claim(no_curve), "everything is known, so there"),

@@ -81,7 +81,8 @@ board unread.csv --seed {2**63} | from 0 to 9,223,372,036,854,775,807
 {CLAIM} 0.9 --level 0.05 | --accuracy takes 2 values, got 0.9 --level
 claim segmentation --mean 81 80 --sd 0.1 0.1 --n-test 9 | write 10% or 0.1%
 claim segmentation --mean 81.0% 80.0% --sd 0.3 0.1 --n-test 9 | write 30% or 0.3%
-claim segmentation --mean 16 18 --sd 9 9 --n-test 9 | both with a minus sign where lower is better
+claim segmentation --mean 16 18 --sd 9 9 --n-test 9 | if lower is better (a distance), write
+claim segmentation --mean 1.6 1.8 --n-test 9 | got 1.6; a distance needs a minus sign
 claim batch review.csv --lower-is-better | write means in FILE with a minus sign instead
 board dice.csv | ± numbers that may be SDs over cases or standard errors; write
 claim plan --gap 0.1 --accuracy .9 .8 | give --accuracy A B

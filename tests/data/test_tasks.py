@@ -97,4 +97,4 @@ def test_a_case_in_several_tasks_may_be_one_cluster():
     assert (known.n_items, known.n_clusters) == (18, 9)
     plain = read_outcomes(frame, task="organ")
     assert plain.clusters is None
-    assert any(note.endswith("say so with --column cluster=case") for note in plain.notes)
+    assert any(note.endswith("or case, use --column cluster=case") for note in plain.notes)

@@ -7,9 +7,8 @@ from scipy import stats
 
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items import comparison as method_comparison
-from bayes_sota.items.comparison import compare_methods, probability_not_better
+from bayes_sota.items.comparison import compare_methods, probability_not_better, student_law
 from bayes_sota.items.score import skills_alone
-from bayes_sota.items.student import student_law
 
 
 @pytest.mark.parametrize(("n", "m"), [(40, 2), (300, 3), (200, 7)])
