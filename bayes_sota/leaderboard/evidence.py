@@ -35,6 +35,7 @@ from bayes_sota.items.correlation import (
     learn_correlation,
     no_correlation,
 )
+from bayes_sota.items.score import limits_of
 from bayes_sota.leaderboard.anchors import left_correlation
 from bayes_sota.maximum.score_laws import ScoreLaw, entry_values, score_law
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum, noise_of
@@ -112,6 +113,8 @@ class Evidence:
         Scores without the error that anchors show; default ``scores``.
     explained : float
         Share of the leaders' variance that anchors explain.
+    limits : tuple of float
+        Lowest and highest possible skill (``limits_of``).
     """
 
     board: Leaderboard
@@ -131,6 +134,7 @@ class Evidence:
     answers: FloatArray | None = None
     adjusted: FloatArray | None = None
     explained: float = 0.0
+    limits: tuple[float, float] = (-np.inf, np.inf)
 
     @property
     def scores(self) -> FloatArray:
@@ -214,6 +218,10 @@ class Evidence:
     def seen(self) -> FloatArray:
         """Scores that the model is fitted to, (m,)."""
         return self.scores if self.adjusted is None else self.adjusted
+
+    def possible(self, skills: FloatArray) -> FloatArray:
+        """Skills or scores moved within the limits."""
+        return np.clip(skills, *self.limits)
 
     def loading(self, rho: Any, entries: IntArray) -> FloatArray:
         """Loadings of entries (k,) at values of rho that broadcast with them."""
@@ -327,9 +335,10 @@ def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:
     True
     """
     law, values = score_law(board), entry_values(board)
+    limits = limits_of(board.scores, -np.inf)  # correlations may be below 0
     if board.has_own_errors:
         new_ratio = None if board.metric == "score" else np.ones(values.size)
-        own: dict[str, Any] = {"freedom": board.freedom, "new_ratio": new_ratio}
+        own: Any = {"freedom": board.freedom, "new_ratio": new_ratio, "limits": limits}
         loadings = _loadings_of(board, values, priors)
         return own_evidence(board, law, values, loadings, board.error_ratios, **own)
     entries = np.flatnonzero(modelled_entries(law, board))
@@ -355,6 +364,7 @@ def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:
         kinds=kinds,
         y=skill_grid(law, np.sort(distinct), 1.0, complete=complete, luck=lowest),
         numbers=numbers,
+        limits=limits,
     )
 
 

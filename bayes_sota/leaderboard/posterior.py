@@ -60,6 +60,8 @@ class EntryDraws:
     ----------
     skill : ndarray of float32, shape (D, m)
         Skill of each entry, in the order of ``board.scores``.
+    limits : tuple of float
+        Lowest and highest possible skill; ranks compare draws beyond them.
     p_best, p_best_mcse : ndarray, shape (m,)
         Probability of having the highest skill, and its Monte Carlo standard error; 0 below the
         modelled part.
@@ -69,6 +71,7 @@ class EntryDraws:
     """
 
     skill: NDArray[np.float32]
+    limits: tuple[float, float]
     p_best: FloatArray
     p_best_mcse: FloatArray
     alike: Sequence[IntArray]
@@ -85,13 +88,18 @@ class EntryDraws:
             np.put_along_axis(rank[start : start + rows], order, places, axis=1)
         return rank
 
+    @property
+    def possible(self) -> NDArray[np.float32]:
+        """Skills within the limits, (D, m)."""
+        return np.clip(self.skill, *self.limits)
+
     def mean(self) -> FloatArray:
         """Posterior mean of each skill, (m,)."""
-        return self._pooled(self.skill, lambda x: x.mean(dtype=float))
+        return self._pooled(self.possible, lambda x: x.mean(dtype=float))
 
     def interval(self, ci_prob: float = 0.95) -> FloatArray:
         """Equal-tailed interval of each skill, (m, 2)."""
-        return self._quantiles(self.skill, ci_prob, "linear")
+        return self._quantiles(self.possible, ci_prob, "linear")
 
     def rank_interval(self, ci_prob: float = 0.95) -> IntArray:
         """Interval of each rank with at least this probability, (m, 2)."""
@@ -119,7 +127,7 @@ def entries_of(skills: Skills, rng: np.random.Generator) -> EntryDraws:
     mcse[group] = skills.parameters.share_mcse(best[:, None] == group)
     groups = np.split(np.argsort(alike, kind="stable"), np.cumsum(size)[:-1])
     each = (p_best / size)[alike], (mcse / size)[alike]
-    return EntryDraws(skills.of_all(rng), *each, groups)
+    return EntryDraws(skills.of_all(rng), skills.fit.evidence.limits, *each, groups)
 
 
 def rank_sets(

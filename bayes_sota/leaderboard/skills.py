@@ -102,7 +102,7 @@ class Skills:
     @cached_property
     def best(self) -> FloatArray:
         """theta_sota, (D,)."""
-        return self._leaders.max(axis=1)
+        return self.fit.evidence.possible(self._leaders.max(axis=1))
 
     @cached_property
     def _leaders(self) -> FloatArray:
@@ -135,7 +135,7 @@ class Skills:
         others = first & ~np.isin(evidence.entries, evidence.known_entries)
         tied = np.unique(self.classifier[others if others.any() else first])
         draw = np.arange(len(self.theta))
-        return self.theta[draw, tied[draw % tied.size]]
+        return evidence.possible(self.theta[draw, tied[draw % tied.size]])
 
     def estimands(self) -> dict[str, FloatArray]:
         """Draws by the names of the schema, (D,) each."""
@@ -145,7 +145,7 @@ class Skills:
         return {
             "theta_sota": self.best,
             "winner_skill": self.winner,
-            "expected_sota": expected,
+            "expected_sota": evidence.possible(expected),
             "rho": self.rho,
             "shift": self.shift,
             "n_classifiers": self.tries,
@@ -158,23 +158,22 @@ class Skills:
         if evidence.shares_scores:
             test_set, rows = fresh_test_set(evidence.board, rng, self.rho), np.arange(size)
             leaders = np.sort(self._leaders, axis=1)[:, -LEADERS:]
-            scores = np.array([test_set.play(rng, rows, one) for one in leaders.T])
+            scores = np.array([test_set.play(rng, rows, one) for one in leaders.T]).T
             winner = test_set.play(rng, rows, self.winner)
-            return {"winner_new_score": winner, "best_new_score": scores.max(axis=0)}
-        ratio = evidence.ratio if evidence.new_ratio is None else evidence.new_ratio
-        loading = evidence.loading(self.rho[:, None], columns)
-        own = evidence.draw_normal((size,), rng)[:, self.fit.classifiers[2]]
-        again = evidence.explained  # which fresh items share again
-        loading = np.sqrt(again + (1 - again) * loading**2)
-        error = loading * rng.standard_normal((size, 1)) + np.sqrt(1 - loading**2) * own
-        error *= evidence.wider((size, 1), rng)
-        alone = rng.standard_normal(size) * evidence.wider((size,), rng)
-        first = evidence.board.order[0]
-        best = evidence.law.with_error(self.theta, error, n_test, ratio[columns])
-        return {
-            "winner_new_score": evidence.law.with_error(self.winner, alone, n_test, ratio[first]),
-            "best_new_score": best.max(axis=1),
-        }
+        else:
+            ratio = evidence.ratio if evidence.new_ratio is None else evidence.new_ratio
+            loading = evidence.loading(self.rho[:, None], columns)
+            own = evidence.draw_normal((size,), rng)[:, self.fit.classifiers[2]]
+            again = evidence.explained  # which fresh items share again
+            loading = np.sqrt(again + (1 - again) * loading**2)
+            error = loading * rng.standard_normal((size, 1)) + np.sqrt(1 - loading**2) * own
+            error *= evidence.wider((size, 1), rng)
+            alone = rng.standard_normal(size) * evidence.wider((size,), rng)
+            first = evidence.board.order[0]
+            scores = evidence.law.with_error(self.theta, error, n_test, ratio[columns])
+            winner = evidence.law.with_error(self.winner, alone, n_test, ratio[first])
+        new = {"winner_new_score": winner, "best_new_score": scores.max(axis=1)}
+        return {name: evidence.possible(values) for name, values in new.items()}
 
     @one_thread()
     def of_all(self, rng: np.random.Generator) -> NDArray[np.float32]:

@@ -257,8 +257,8 @@ def _sentences(
     yield f"{best}{words.cautious_on(data)}."
     yield (
         f"{content['n_tied_with_best']:,} of {pairs + 1:,} entries may be the best; "
-        f"{content['n_separated_neighbours']:,} of {text.counted(pairs, 'pair')} of neighbours can "
-        f"be distinguished, at {prob:.0%}{' each' * (content['ranks'] == 'each')}."
+        f"{content['n_separated_neighbours']:,} of {text.counted(pairs, 'pair')} of neighbours have "
+        f"no rank in common, at {prob:.0%}{' each' * (content['ranks'] == 'each')}."
     )
     if needed := content["separating_first_two"]:
         by = text.in_points(float(f"{needed['difference']:.2g}"), data.metric == "accuracy")

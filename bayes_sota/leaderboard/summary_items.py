@@ -76,7 +76,7 @@ def describe_skills(
         make_frame=lambda: frame_of([flat(record) for record in records]),
         sentences=sentences,
         tables=[table_of(rows, columns)],
-        legend=[_WORTH] * any(skill.n_effective != skill.n_items for skill in skills),
+        legend=[_WORTH] * any(abs(skill.n_effective - skill.n_items) > 0 for skill in skills),
         basis=["Each classifier by itself, from its own answers", SOFTWARE],
         measured="alone",
         about=tuple(skills),
