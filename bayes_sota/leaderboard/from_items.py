@@ -169,8 +169,8 @@ def reasons_of_items(data: Outcomes, evidence: Evidence) -> Iterator[str]:
         few = float(np.median(carrying(data.average.influence)[leaders]))
         if few < _LEAST_CARRYING:
             yield (
-                f"{few:.0f} of {counted(data.n_items, data.unit)} make up the error of the "
-                "typical leader: too few to learn how far the classifiers' errors coincide"
+                f"the error of the typical leader comes from {few:.0f} of "
+                f"{counted(data.n_items, data.unit)}: too few to learn how far errors coincide"
             )
         return
     if data.new == "items" and data.is_average and data.average.freedom < _LEAST_CLUSTERS - 1:

@@ -122,7 +122,10 @@ def score_decimals(data: BestScore | Outcomes) -> int:
         return board.decimals
     if board.metric == "accuracy":
         return max(int(np.ceil(np.log10(board.n_test))), 3 if board.has_own_errors else 1)
-    return max(len(f"{score:.6f}".rstrip("0").partition(".")[2]) for score in board.scores)
+    longest = max(len(f"{score:.6f}".rstrip("0").partition(".")[2]) for score in board.scores)
+    if isinstance(data, Outcomes):  # a mean has endless decimals
+        return min(longest, text.decimals_for(float(np.median(data.standard_errors))))
+    return longest
 
 
 def said_decimals(data: BestScore | Outcomes, supported: int) -> int:
