@@ -76,7 +76,7 @@ def explain(
     """Mean and explained variance of errors given the anchors, (..., k), and weights (..., k, q).
 
     From the correlations of the errors with those of the anchors, (..., k, q), and of the anchors,
-    (..., q, q), whose diagonal is not read. Weights times residuals are the mean.
+    (..., q, q), whose diagonal is not read.
     """
     residual, error = residuals(law, anchors)
     strays, log_prior = stray_sets(residual.size)
@@ -113,10 +113,7 @@ def loadings_at(rho: Any, law: ScoreLaw, board: Leaderboard) -> Any:
 
 
 def stray_sets(count: int) -> tuple[FloatArray, FloatArray]:
-    """Variances that sets of strays add to residuals, (S, q), and log priors of the sets, (S,).
-
-    With many anchors only a few are stray at a time.
-    """
+    """Variances that sets of strays add to residuals, (S, q), and log priors of the sets, (S,)."""
     sets: list[tuple[int, ...]] = []
     for size in range(count + 1):
         more = list(combinations(range(count), size))
@@ -143,9 +140,7 @@ def shift_given(
 def left_correlation(prior: CorrelationPrior, explained: float) -> CorrelationPrior:
     r"""Prior of rho where anchors explain a share x of the variance of the leaders.
 
-    .. math:: \rho'^2 = (\rho^2 - x) / (1 - x)
-
-    or 0 where they explain more than is shared.
+    .. math:: \rho'^2 = \max(0, (\rho^2 - x) / (1 - x))
     """
     levels = np.linspace(0.0, 1.0, 801)
     left = (prior.quantile(levels) ** 2 - explained) / (1 - explained)
@@ -168,8 +163,8 @@ def pull_of_items(
 def correlations(data: Outcomes, law: ScoreLaw, leaders: IntArray) -> FloatArray:
     """Correlations of entries and of anchors with the anchors, (m + q, q).
 
-    With few mistakes they are shrunk towards those expected from the distance of two skills. The
-    weights are products, so that the matrix of an entry and all anchors stays positive definite.
+    With few mistakes they are shrunk towards those expected from the distance of two skills;
+    products of weights keep the matrix positive definite.
     """
     anchors, m = data.anchors, data.scores.size
     unit = _units(np.concatenate([data.average.influence, anchors.influence], axis=1))
@@ -196,22 +191,17 @@ def _trust(influence: FloatArray) -> FloatArray:
 
 
 def _size(influence: FloatArray) -> FloatArray:
-    """Standard errors that influence values show, (m,)."""
     return np.maximum(np.linalg.norm(influence, axis=0), 1e-150)
 
 
 def _units(influence: FloatArray) -> FloatArray:
-    """Influence values in standard errors, (C, m)."""
     return influence / _size(influence)
 
 
 def explain_difference(
     data: Outcomes, pair: tuple[int, int], covariance: FloatArray
 ) -> tuple[float, float]:
-    """Error of the difference of two scores given the anchors, and the variance they explain.
-
-    ``covariance`` of the two scores is (2, 2). Correlations with anchors are shrunk towards 0.
-    """
+    """Error of the difference of two scores given the anchors, and the variance they explain."""
     signs, anchors, of = np.array([1.0, -1.0]), data.anchors, _of_items(data)
     gap = data.average.influence[:, list(pair)] @ signs
     unit = _units(np.column_stack([gap, anchors.influence]))
@@ -243,9 +233,8 @@ def known_skills(
     """Draws of the skills of anchors ``which`` that compete, (D, k), given their known skills.
 
     ``skill`` and ``variance`` (k,) are draws given the shift alone. They move towards noisy copies
-    of the known skills (perturbed observations of the ensemble Kalman filter). From items the known
-    skills have moved the scores already: a share of the draws, larger for smaller errors, becomes
-    the known skill.
+    of the known skills (perturbed observations of the ensemble Kalman filter). From items, where
+    the known skills have moved the scores already, a share of the draws becomes the known skill.
     """
     sd = law.errors_at(law.inside(anchors.skill[which]))
     error = np.hypot(anchors.error[which], anchors.share[which] ** 0.5 * sd)

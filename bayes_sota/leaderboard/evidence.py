@@ -8,9 +8,7 @@ these items show,
           \quad z \sim N(0, 1)
 
 with the loading :math:`\ell_j`, which is rho on a board of scores, and the error ratio
-:math:`q_j`, which is 1 where all entries have the error of the board's law. Scores, with common or
-own errors, become evidence here (``board_evidence``), answers in ``leaderboard.from_items``. The
-best of T submissions has the law of one times a ratio (``maximum.submissions``).
+:math:`q_j`, which is 1 where all entries have the error of the board's law.
 ``tests/leaderboard/test_evidence.py`` compares the laws with simulation.
 """
 
@@ -59,16 +57,9 @@ _FURTHEST = 37.0
 class Tables:
     """Probabilities at one value of rho and of the luck of submissions.
 
-    Attributes
-    ----------
-    score : ndarray, shape (K, G)
-        Probability of each distinct score relative to its highest.
-    log_scale : ndarray, shape (K,)
-        Logarithm of that highest probability.
-    reach : ndarray, shape (L, G), or None
-        Probability that a score of each kind is modelled; None if all are.
-    typical : ndarray, shape (G,)
-        The same of a typical entry.
+    ``score`` (K, G) is the probability of each distinct score over its highest, whose logarithm is
+    ``log_scale`` (K,); ``reach`` (L, G) the probability that a score of each kind is modelled, None
+    if all are; ``typical`` (G,) that of a typical entry.
     """
 
     score: FloatArray
@@ -83,38 +74,33 @@ class Evidence:
 
     Attributes
     ----------
-    board : Leaderboard
     law : ScoreLaw
         Law of a score given psi.
     loadings : ResponseCorrelation
         Loadings on the shift, and the correlation of relatives beyond it.
-    ratio : ndarray, shape (m,)
-        Standard error of each score over that of the law.
-    entries : ndarray of int, shape (E,)
-        The modelled entries, increasing.
-    row : ndarray of int, shape (E,)
-        Distinct score of each.
-    values, copies : ndarray, shape (K,)
-        Distinct scores in units of the law, worst first, and numbers of entries.
-    kind, kinds : ndarray of int, shape (K,) and (m,)
-        Kind of each distinct score and of each entry; laws within a kind differ by the score alone.
+    ratio, new_ratio : ndarray, shape (m,)
+        Standard error of each score over that of the law, on these and on fresh items.
+    entries, row : ndarray of int, shape (E,)
+        The modelled entries, increasing, and the distinct score of each.
+    values, copies, kind : ndarray, shape (K,)
+        Distinct scores in units of the law, worst first, numbers of entries, and kinds. Laws within
+        a kind differ by the score alone.
+    kinds : ndarray of int, shape (m,)
+        Kind of each entry.
     y : ndarray, shape (G,)
         Equally spaced log odds (or standardised scores).
     numbers : ndarray, shape (L, k), or None
         Equally likely numbers of submissions of each kind.
     freedom : float
-        Degrees of freedom of errors: Student's t with few tasks or items. Scores are shrunk by
-        their observed variance all the same.
-    new_ratio : ndarray, shape (m,), optional
-        ``ratio`` on as many fresh items; default the same.
+        Degrees of freedom of Student's t errors.
     answers : ndarray, shape (m,), optional
         Numbers of answers; scores are multiples of one over them.
     adjusted : ndarray, shape (m,), optional
-        Scores without the error that anchors show; default ``scores``.
+        Scores without the error that anchors show.
     explained : float
         Share of the leaders' variance that anchors explain.
     limits : tuple of float
-        Lowest and highest possible skill (``limits_of``).
+        Lowest and highest possible skill.
     """
 
     board: Leaderboard
@@ -138,12 +124,10 @@ class Evidence:
 
     @property
     def scores(self) -> FloatArray:
-        """Scores of all entries, larger is better, (m,)."""
         return self.board.scores
 
     @property
     def step(self) -> float:
-        """Grid step."""
         return float(self.y[1] - self.y[0])
 
     @cached_property
@@ -153,7 +137,6 @@ class Evidence:
 
     @cached_property
     def modelled(self) -> NDArray[np.bool_]:
-        """Which entries are modelled, (m,)."""
         return np.isin(np.arange(self.scores.size), self.entries)
 
     @property
@@ -168,19 +151,16 @@ class Evidence:
 
     @property
     def notes(self) -> list[str]:
-        """How many entries are modelled, unless all are."""
         few, many = self.entries.size, self.scores.size
         note = f"P(theta) is fitted to the best {few} of {many} entries"
         return [f"{note}; the others are too far below to be the best"] * (few < many)
 
     @property
     def has_luck(self) -> bool:
-        """Whether scores were chosen among submissions."""
         return self.numbers is not None
 
     @property
     def n_kinds(self) -> int:
-        """Number of kinds of entries."""
         return int(self.kind.max()) + 1 if self.numbers is None else len(self.numbers)
 
     @property
@@ -195,7 +175,6 @@ class Evidence:
 
     @property
     def error_ratio(self) -> float:
-        """Root mean square of the modelled ``ratio``."""
         return float(np.sqrt(np.mean(self.ratio[self.entries] ** 2)))
 
     @cached_property
@@ -246,7 +225,6 @@ class Evidence:
 
     @cached_property
     def prepared(self) -> Any:
-        """Values that the law computes once of the distinct scores and the grid."""
         return self.law.prepared(self.values, self.y)
 
     def at(self, rho: float, luck: float = 0.0) -> Tables:
@@ -325,15 +303,7 @@ class Evidence:
 
 
 def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:
-    """Evidence of a full or partial leaderboard.
-
-    Examples
-    --------
-    >>> from bayes_sota.core.priors import board_priors
-    >>> board = Leaderboard([0.90, 0.91, 0.93], n_test=1000, submissions=[1, 5, 20])
-    >>> board_evidence(board, board_priors(None)).has_luck
-    True
-    """
+    """Evidence of a full or partial leaderboard."""
     law, values = score_law(board), entry_values(board)
     limits = limits_of(board.scores, -np.inf)  # correlations may be below 0
     if board.has_own_errors:
@@ -392,10 +362,8 @@ def modelled_entries(law: ScoreLaw, board: Leaderboard) -> NDArray[np.bool_]:
     """Entries that the skill distribution is fitted to, (m,): the top part of the board.
 
     An entry more than four standard errors below the best cannot be the best, and failed or
-    abandoned entries follow other laws. The model conditions on entries within four standard errors
-    of the best score, and on at least the best ``max(10, 3 sqrt(m))``, the intermediate order
-    statistics that inform an upper tail. With own errors, the four are of both errors, and every
-    higher score counts.
+    abandoned entries follow other laws. The best ``max(10, 3 sqrt(m))`` always count, the
+    intermediate order statistics that inform an upper tail.
     """
     scores, ratio = board.scores, board.error_ratios
     least = int(max(_LEAST, np.ceil(_PER_ROOT * np.sqrt(scores.size))))
@@ -431,10 +399,7 @@ def skill_grid(
 def _chosen(
     board: Leaderboard, values: FloatArray, entries: IntArray
 ) -> tuple[FloatArray, IntArray, FloatArray, IntArray, IntArray]:
-    """Numbers (L, k) and kinds (m,); values, kinds and rows of distinct scores.
-
-    Entries with the same number of submissions form a kind; above 20, with similar numbers.
-    """
+    """Numbers (L, k) and kinds (m,) of submissions; values, kinds and rows of distinct scores."""
     for closeness, bins in _COARSENESS:
         numbers, kinds = submission_kinds(board.submissions, closeness)
         before = int(kinds[board.order[0]]) + 1  # the leader's kind becomes the last
@@ -454,10 +419,7 @@ def submission_kinds(numbers: FloatArray, closeness: float) -> tuple[FloatArray,
 
 
 def _rows(values: FloatArray, kinds: IntArray, bins: int) -> tuple[FloatArray, IntArray, IntArray]:
-    """Value and kind of each row, worst first, and row of each entry.
-
-    With ``bins``, scores in equally wide bins become their mean; the best stay alone.
-    """
+    """Value and kind of each row, worst first, and row of each entry; bins are averaged."""
     place = np.unique(values, return_inverse=True)[1].ravel()
     if bins:
         low, high = values.min(), values.max()
@@ -483,11 +445,7 @@ def _loadings_of(
 def learnt_priors(
     loadings: ResponseCorrelation, priors: BoardPriors, new: New, explained: float = 0.0
 ) -> BoardPriors:
-    """Priors with the posterior of rho from answers, items or tasks; tasks have their own prior.
-
-    Errors of new runs are independent. ``explained`` is the share of the leaders' variance that
-    anchors explain.
-    """
+    """Priors with the posterior of rho from answers, items or tasks; new runs share no error."""
     if new == "runs":
         return replace(priors, correlation=FixedCorrelation(0.0))
     if not loadings.is_learnt:

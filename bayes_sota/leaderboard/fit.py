@@ -1,8 +1,8 @@
 """Posterior of the shapes' parameters at each value of rho, by importance sampling.
 
 On a board of scores rho keeps its prior: the posterior of the other parameters is computed at a few
-equally likely values of rho, and each value keeps its prior weight (an exact cut). ``log_evidence``
-has the evidence of each value. ``tests/leaderboard/test_posterior.py`` has the second route.
+equally likely values of rho, and each value keeps its prior weight (an exact cut).
+``tests/leaderboard/test_posterior.py`` has the second route.
 
 Real boards are left-skewed: a crowd near the top, and a tail of weaker entries. Shapes are on the
 log-odds scale of ``psi = theta + rho sd z``, skill on these items:
@@ -15,9 +15,6 @@ log-odds scale of ``psi = theta + rho sd z``, skill on these items:
 NumPy and PyTensor (``Operations``) evaluate the same formulas. Every width is at least one grid
 step: a narrower density has no defined mass on the grid. ``tests/leaderboard/test_shapes.py``
 compares each density with its integral and, where SciPy has it, with SciPy.
-
-``fit_shape`` fits one shape, named or one's own, for a PyMC model
-(``tests/leaderboard/test_models.py``).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -64,16 +61,9 @@ def operations_of(library: Any, **more: Callable[..., Any]) -> Operations:
 
 @dataclass(frozen=True)
 class FieldScale:
-    """Prior of the place and the width of a field, in log odds.
+    """Prior of the place and the width of a field, in log odds; ``step`` is the least width.
 
-    Attributes
-    ----------
-    location, location_sd : float
-        Normal prior of the place.
-    log_spread, log_spread_sd : float
-        Normal prior of the logarithm of the width.
-    step : float
-        Grid step, the least width.
+    The place is normal, and so is the logarithm of the width.
     """
 
     location: float
@@ -83,11 +73,9 @@ class FieldScale:
     step: float
 
     def place(self, t: Any) -> Any:
-        """Place for a standard normal coordinate."""
         return self.location + self.location_sd * t
 
     def width(self, ops: Operations, t: Any) -> Any:
-        """Width for a standard normal coordinate."""
         return ops.exp(self.log_spread + self.log_spread_sd * t)
 
     def resolved(self, ops: Operations, width: Any) -> Any:
@@ -115,7 +103,6 @@ class SkillFamily:
 
     @property
     def dimension(self) -> int:
-        """Number of coordinates."""
         return len(self.parameters)
 
 
@@ -126,10 +113,7 @@ def _normal(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> A
 
 
 def _ex_gaussian(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> Any:
-    """Exponential tail below an upper edge, convolved with a normal.
-
-    The edge lies half a prior standard deviation above the middle of the field.
-    """
+    """Exponential tail below an upper edge, convolved with a normal."""
     tail = scale.width(ops, t[1])
     soft = scale.resolved(ops, tail * ops.exp(-1.2 + t[2]))
     below = scale.place(t[0]) + 0.5 * scale.location_sd - y
@@ -156,14 +140,7 @@ NUMPY: Operations = operations_of(np, log_ndtr=log_ndtr, betainc=betainc)
 class FieldFit(Fit):
     """Evidence of a board, with weighted parameters of every family at every value of rho.
 
-    Attributes
-    ----------
-    evidence : Evidence
-    priors : BoardPriors
-    copies : ndarray, shape (K,)
-        Effective number of entries of each distinct score (``effective_copies``).
-    shapes : mapping of str to SkillFamily
-        The families by name.
+    ``copies`` (K,) is the effective number of entries of each distinct score.
     """
 
     evidence: Evidence
@@ -173,26 +150,17 @@ class FieldFit(Fit):
 
     @cached_property
     def scale(self) -> FieldScale:
-        """Prior of the place and the width of the field."""
         priors, evidence = self.priors, self.evidence
         prior = evidence.law.prior_scale or (*priors.location, *priors.log_spread)
         return FieldScale(*prior, evidence.step)
 
     @cached_property
     def outliers(self) -> tuple[float, FloatArray, FloatArray | None]:
-        """Share, density and reach of skills that belong to no shape: half an entry.
+        """Share, density (G,) and reach (G,) of skills that belong to no shape: half an entry.
 
-        A leader of another kind stays where it is. They follow the wide prior of the field's place.
-        The share is one of the modelled part, at the largest rho: a shape below the cut must still
-        explain the crowd above.
-
-        Returns
-        -------
-        share : float
-        profile : ndarray, shape (G,)
-            ``share`` times the density of their skills, given that they are modelled.
-        reach : ndarray, shape (G,), or None
-            Probability of being modelled, times the grid step; None if all are.
+        A leader of another kind stays where it is. Outliers follow the wide prior of the field's
+        place. The share is one of the modelled part, at the largest rho: a shape below the cut must
+        still explain the crowd above. The reach is None where all entries are modelled.
         """
         evidence, scale = self.evidence, self.scale
         share, z = _STRANGERS / evidence.copies.sum(), evidence.y - scale.location
@@ -217,7 +185,6 @@ class FieldFit(Fit):
 
     @cached_property
     def tables(self) -> tuple[Tables, ...]:
-        """Probabilities at each node."""
         pairs = zip(self.rho.tolist(), self.nodes.luck.tolist(), strict=True)
         return tuple(self.evidence.at(rho, luck) for rho, luck in pairs)
 
@@ -233,7 +200,6 @@ class FieldFit(Fit):
         return classifier, np.repeat(np.arange(distinct.size), distinct), first
 
     def dimension(self, family: str) -> int:
-        """Number of coordinates of a shape."""
         return self.shapes[family].dimension
 
     def density(self, family: str, points: FloatArray) -> FloatArray:
@@ -254,8 +220,8 @@ class FieldFit(Fit):
     def in_units(self, log_density: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Densities (..., G) in a unit, and its logarithm, (...).
 
-        The unit is 1; on a cut board the highest density, as a shape far below the cut must keep
-        its slope instead of underflowing.
+        On a cut board the unit is the highest density: a shape far below the cut must keep its
+        slope instead of underflowing.
         """
         log_unit = log_density.max(axis=-1) * self.evidence.is_cut
         return np.exp(np.clip(log_density - log_unit[..., None], -700.0, 50.0)), log_unit
@@ -265,7 +231,6 @@ class FieldFit(Fit):
         return self.evidence.law.location_at(self.scale.place(coordinates[:, 0]))
 
     def spread(self, coordinates: FloatArray) -> FloatArray:
-        """Width of the field at coordinates (D, P), (D,): log odds, or in units of the score."""
         width, law = self.scale.width(NUMPY, coordinates[:, 1]), self.evidence.law
         return law.location_at(width) - law.location_at(np.zeros(1))
 
@@ -281,7 +246,6 @@ class FieldFit(Fit):
 
     @cached_property
     def likelihood(self) -> "Likelihood":
-        """Likelihood of all scores at all nodes."""
         return Likelihood(self.tables, self.copies, self.evidence)
 
     @cached_property
@@ -299,9 +263,8 @@ class FieldFit(Fit):
         .. math:: w_j \log \frac{\int p(x_j \mid \psi, \rho)\, dP(\psi \mid \phi)}
                   {\int P(\text{modelled} \mid \psi, \rho)\, dP(\psi \mid \phi)}
 
-        at the node of rho, with an equal share of the log probability of the number of entries
-        below. The weight is below 1 where several entries stand for one classifier. The sum over
-        entries is the log likelihood of the fit.
+        with an equal share of the log probability of the number of entries below. The weight is
+        below 1 where several entries stand for one classifier.
         """
         row = self.evidence.row
         weight = self.copies / np.bincount(row)
@@ -316,20 +279,15 @@ class FieldFit(Fit):
 
     @property
     def shape(self) -> SkillFamily:
-        """The shape."""
         return self.shapes[self.families[0]]
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Names of the variables: the place, the logarithm of the width, and the others."""
         return parameters_of(self.shape)
 
     @property
     def prior(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Prior mean and sd of ``location`` and of ``log_spread``, in log odds.
-
-        For the metric "score" in its units, with its sign.
-        """
+        """Prior mean and sd of ``location`` and ``log_spread``: log odds, or units of the score."""
         law, scale, sign = self.evidence.law, self.scale, self.evidence.board.sign
         zero, one, place = law.location_at(np.array([0.0, 1.0, scale.location])).tolist()
         of_width = scale.log_spread + float(np.log(one - zero)), scale.log_spread_sd
@@ -359,13 +317,7 @@ class FieldFit(Fit):
 
 
 def place_within(group: IntArray) -> IntArray:
-    """Place of each among those of its group, from 0.
-
-    Examples
-    --------
-    >>> place_within(np.array([1, 0, 1, 1, 0]))
-    array([0, 0, 1, 2, 1])
-    """
+    """Place of each among those of its group, from 0."""
     order, size = np.argsort(group, kind="stable"), np.bincount(group)
     place = np.empty(group.size, np.int64)
     place[order] = np.arange(group.size) - np.repeat(np.cumsum(size) - size, size)
@@ -384,7 +336,6 @@ class Likelihood:
     """
 
     def __init__(self, tables: Sequence[Tables], copies: FloatArray, evidence: Evidence) -> None:
-        """At some nodes, of distinct scores with these copies, (K,)."""
         self.copies, self.nodes, step = copies, len(tables), evidence.step
         self.kind, self.below = evidence.kind[: copies.size], evidence.n_below
         self.table = np.concatenate([at.score for at in tables]).T * step
@@ -395,11 +346,7 @@ class Likelihood:
             self.typical = np.array([at.typical for at in tables]).T * step
 
     def each(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
-        """Log probability of each distinct score given that it is modelled, (N, R, K).
-
-        With its share of the log probability of the number below. ``density`` (N, G) is in units of
-        ``exp(log_unit)``.
-        """
+        """Log probability of each distinct score given that it is modelled, (N, R, K)."""
         log_p, counts, reach = self._parts(density, log_unit)
         counts = counts[..., None] / self.copies.sum()
         return log_p + self.log_scale + counts - reach[..., self.kind]
@@ -431,12 +378,6 @@ def log_count_probability(log_reach: Any, n: float, k: float, ops: Operations = 
     .. math:: \int_0^1 (s R)^n (1 - s R)^k\, ds\, / B(n + 1, k + 1) = I_R(n + 1, k + 1) / R
 
     with the incomplete beta function I; ``R^n`` but for a constant where ``k = 0``.
-
-    Examples
-    --------
-    >>> reach = np.array([0.5, 1e-200])
-    >>> log_count_probability(np.log(reach), 3, 0).round(2), (3 * np.log(reach)).round(2)
-    (array([   -2.08, -1381.55]), array([   -2.08, -1381.55]))
     """
     exact = ops.betainc(n + 1, k + 1, ops.exp(log_reach))
     far = (n + 1) * log_reach - np.log(n + 1) - betaln(n + 1, k + 1)
@@ -471,8 +412,8 @@ def effective_copies(evidence: Evidence) -> FloatArray:
     """Entries of each distinct score that count as separate classifiers, (K,).
 
     Where more entries share a score than the scores around it explain (Poisson, 1 % over all
-    scores), they share a notebook. They count as the average number per possible score within 0.7
-    standard errors; a few rounds, as a spike is at first its own neighbour.
+    scores), they share a notebook, and count as the average number per possible score within 0.7
+    standard errors.
     """
     law, values = evidence.law, entry_values(evidence.board)
     distinct, copies = np.unique(values, return_counts=True)
@@ -495,13 +436,7 @@ def effective_copies(evidence: Evidence) -> FloatArray:
 
 
 def parameters_of(family: SkillFamily) -> tuple[str, ...]:
-    """Names of the variables of a shape.
-
-    Examples
-    --------
-    >>> parameters_of(FAMILIES["ex-gaussian"])
-    ('location', 'log_spread', 'softness')
-    """
+    """Names of the variables of a shape."""
     return ("location", "log_spread", *(name.replace(" ", "_") for name in family.parameters[2:]))
 
 
@@ -531,8 +466,8 @@ def fit_shape(
     Raises
     ------
     InputError
-        Unknown family; only the maximum known; several submissions or own errors of entries; a
-        fit of another board or of other priors.
+        Unknown family; only the maximum known; several submissions or own errors of entries; a fit
+        of another board or of other priors.
 
     Examples
     --------

@@ -2,9 +2,8 @@ r"""Evidence of answers, or of numbers, that classifiers got for every item.
 
 The model of ``leaderboard.evidence`` with the loading :math:`\ell_j` learnt from the items
 (``items.correlation``). The shift is not learnt: classifiers cannot show whether the items were
-easy. A score that is not an accuracy has the law of its metric, scaled to the standard error that
-its own items show. ``tests/leaderboard/test_from_items.py`` compares with linear algebra, the exact
-paired comparison and real responses; see docs/measured/responses.md.
+easy. ``tests/leaderboard/test_from_items.py`` compares with linear algebra, the exact paired
+comparison and real responses; see docs/measured/responses.md.
 """
 
 from collections.abc import Iterator
@@ -41,15 +40,7 @@ _MANY_TASKS = 9  # of all that were there when skills on new tasks were measured
 
 
 def items_evidence(data: Outcomes) -> Evidence:
-    """Evidence of answers or numbers, missing at random where missing.
-
-    Clusters widen every error by the design effect of the leaders' scores.
-
-    Raises
-    ------
-    InputError
-        Scores without any error, answers of more than 5,000 classifiers.
-    """
+    """Evidence of answers or numbers, missing at random where missing."""
     data.check_several()
     if data.is_answers and data.n_classifiers > MOST_CLASSIFIERS:
         many = f"answers of {data.n_classifiers:,} classifiers to {data.n_items:,} items"
@@ -87,11 +78,7 @@ def _given_anchors(
 def correlation_of(
     data: Outcomes, influence: FloatArray | None = None, known: ArrayLike = ()
 ) -> ResponseCorrelation:
-    """Correlation of the errors of the classifiers; none with new runs.
-
-    ``influence`` is what anchors leave of that of items, clusters or tasks; ``known`` classifiers
-    have hardly any such error left, so they do not show what the leaders share.
-    """
+    """Correlation of the errors of the classifiers, given what anchors leave of their influence."""
     if data.new == "runs":
         return no_correlation(data.scores)
     if data.is_plain and data.clusters is None:
@@ -128,10 +115,8 @@ def _ratios(data: Outcomes, law: ScoreLaw) -> FloatArray:
 
     Error and score come from the same items: a lucky classifier near an AUC of 1 shows a small
     error. So the logarithm of each ratio is shrunk towards their mean by the share of its own
-    noise, ``1 / 4k`` with k items that carry its variance. For AUCs, whose law says what an error
-    should be, the mean is shrunk towards 0 with a prior sd of a quarter; its error is taken as ``1
-    / k``, as DeLong's error is too small near 1 (median ratio .64 for 15 of 300 positive and an AUC
-    of .97).
+    noise, ``1 / 4k`` with k items that carry its variance. For AUCs the mean is shrunk towards 0,
+    with its error taken as ``1 / k``: DeLong's error is too small near 1.
     """
     scores, of_score = data.scores, carrying(data.average.influence)
     if isinstance(law, AucScoreLaw):

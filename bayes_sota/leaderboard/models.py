@@ -1,10 +1,9 @@
 """Model of a whole board as a plain ``pm.Model``, to sample and to extend.
 
 The skills are summed out on the grid of ``bayes_sota.leaderboard.fit``. Log probabilities of scores
-are tabulated at equally spaced values of ``sqrt(1 - rho^2)`` and interpolated linearly, as a
-polynomial would overshoot where a shape explains no score. Likelihood and evidence are interpolated
-on the same cells, so their errors cancel. ``tests/leaderboard/test_models.py`` compares the log
-density with the exact one for every shape.
+are tabulated at equally spaced values of ``sqrt(1 - rho^2)`` and interpolated linearly; likelihood
+and evidence use the same cells, so their errors cancel. ``tests/leaderboard/test_models.py``
+compares the log density with the exact one for every shape.
 """
 
 from typing import Any
@@ -55,9 +54,9 @@ def build_model(
         K_g(x_j, \rho)}{\sum_g P(y_g \mid \phi)\, R_g(\rho)}
 
     with ``K`` the law of a score (``bayes_sota.maximum.score_laws``) and ``R`` the probability of
-    the modelled top part; the number of entries below it counts as in the exact fit
-    (``bayes_sota.leaderboard.fit.log_count_probability``). One board shows neither the shift ``z``
-    nor, reliably, rho: both keep their priors, rho by a potential, minus the log evidence at rho.
+    the modelled top part; the number of entries below it counts as in the exact fit. One board
+    shows neither the shift ``z`` nor, reliably, rho: both keep their priors, rho by a potential,
+    minus the log evidence at rho.
 
     Parameters
     ----------
@@ -81,7 +80,7 @@ def build_model(
         known) and ``shift``; deterministic ``spread``; observed ``score`` (classifier: modelled
         entries), whose draws are fresh boards. ``family`` is the index of the shape, -1 for one's
         own. With anchors (``bs.with_known``) observed ``anchor_residual`` (anchor): score minus
-        known skill, in standard errors, each of which may be one of another population.
+        known skill, in standard errors.
 
     Raises
     ------
@@ -89,9 +88,10 @@ def build_model(
         Unknown family; only the maximum known; entries with several submissions or own errors,
         which the exact route takes.
 
-    Notes ----- Where a shape explains no entry its posterior is flat, and a chain stays there:
-    start chains at ``start_values``. Draws of ``score`` lie within the grid of the fit, five
-    standard errors beyond the best score (``complete`` simulates the prior on a wide grid).
+    Notes
+    -----
+    Where a shape explains no entry its posterior is flat, and a chain stays there: start chains at
+    ``start_values``.
 
     Examples
     --------
@@ -145,8 +145,7 @@ def _observe_anchors(fit: FieldFit, rho: Any, shift: Any) -> None:
 def start_values(fit: FieldFit) -> dict[str, Any]:
     """Random draws of the exact fit where chains start: ``pm.sample(initvals=...)``.
 
-    From elsewhere a chain can stay where a shape explains no entry. Jitter would move them away:
-    ``pm.sample(init="adapt_diag")`` adds none.
+    ``pm.sample(init="adapt_diag")`` adds no jitter, which would move them away.
 
     Parameters
     ----------
@@ -211,11 +210,8 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
 
     and, where all entries have one field, an equal share of the log probability of the number of
     entries below the modelled part. ``c`` is below 1 where entries with equal scores count as fewer
-    classifiers. P includes a few outliers that follow the prior of the place.
-
-    Fields that differ by a covariate make this a truncated regression: hidden entries, whose
-    covariates are unknown, do not count. Deviations of single entries belong into the spread, not
-    into places of their own.
+    classifiers. P includes a few outliers that follow the prior of the place. Fields that differ by
+    a covariate make this a truncated regression: hidden entries do not count.
 
     Parameters
     ----------
@@ -297,10 +293,8 @@ def observe_scores(
     ----------
     fit, log_density, rho
         As in ``score_log_probability``.
-    name : str
-        Name of the variable.
-    dims : str
-        Its dimension; a second board has one of its own, which the model knows by ``add_coord``.
+    name, dims : str
+        Name of the variable, and its dimension; a second board has one of its own.
 
     Returns
     -------

@@ -41,14 +41,9 @@ _TINY = 1e-300
 class Noise(NamedTuple):
     """Parameters of the errors: numbers, or one for each of N nodes or draws.
 
-    Attributes
-    ----------
-    public_sd, private_sd
-        Standard deviations ``s sqrt(1 - rho^2)`` of usual residuals.
-    rho, luck
-        NaN at nodes where rho is not learnt; lambda.
-    shift, outliers
-        delta, and the probability of a wide residual.
+    ``public_sd`` and ``private_sd`` are standard deviations ``s sqrt(1 - rho^2)`` of usual
+    residuals, ``rho`` is NaN at nodes where it is not learnt, ``luck`` lambda, ``shift`` delta, and
+    ``outliers`` the probability of a wide residual.
     """
 
     public_sd: Any
@@ -59,12 +54,10 @@ class Noise(NamedTuple):
     outliers: Any
 
     def at(self, index: Any) -> "Noise":
-        """Noise of some nodes or draws, or with further axes."""
         return Noise(*(values[index] for values in self))
 
     @property
     def difference_sd(self) -> Any:
-        """Standard deviation of a usual difference."""
         return np.hypot(self.public_sd, self.private_sd)
 
 
@@ -74,11 +67,9 @@ class Pairs:
 
     Attributes
     ----------
-    boards : PairedBoards
-    priors : PairedPriors
     kept : ndarray of int, shape (k,)
-        Teams among the best of either board, or of both together; the first ``n_counted`` reach
-        the cut.
+        Teams among the best of either board, or of both together; the first ``n_counted`` reach the
+        cut.
     observed : ndarray, shape (k, 2)
         Their public and private scores.
     middle, cut : float
@@ -86,11 +77,10 @@ class Pairs:
         ``middle``) from which on teams count, -inf where all do.
     n_counted, n_below, n_copies : int
         Kept teams that reach the cut; all teams below it; teams with the same scores as a kept one.
-    numbers : ndarray, shape (L, t)
-        Equally likely numbers of submissions of each kind of team; ``kind`` (k,) is that of a team.
-    law : ScoreLaw
-        Law of the mean of both scores, for the position of u on the grid ``y`` (G,): log odds, or
-        standardised scores; None before ``on_grid``.
+    numbers, kind : ndarray, shape (L, t) and (k,)
+        Equally likely numbers of submissions of each kind of team, and the kind of each.
+    law, y : ScoreLaw and ndarray, shape (G,)
+        Law of the mean of both scores, and grid of u; None before ``on_grid``.
     """
 
     boards: PairedBoards
@@ -111,8 +101,8 @@ class Pairs:
     def of(cls, boards: PairedBoards, priors: Any = None, top: float | None = None) -> "Pairs":
         """Teams among the best ``top`` of either board, never fewer than 30 places.
 
-        Default: one half, at most 1,500 places. Teams with the same two scores count once, except
-        for accuracies: few counts make equal ones by chance.
+        Teams with the same two scores count once, except for accuracies: few counts make equal ones
+        by chance.
         """
         both, m = coordinates(boards), boards.n_entries
         top = min(_TOP, _MOST_PLACES / m) if top is None else top
@@ -154,36 +144,29 @@ class Pairs:
 
     @property
     def step(self) -> float:
-        """Grid step."""
         return float(self.y[1] - self.y[0])
 
     @property
     def is_cut(self) -> bool:
-        """Whether teams below the cut exist."""
         return bool(np.isfinite(self.cut))
 
     @property
     def has_luck(self) -> bool:
-        """Whether public scores were chosen among submissions."""
         return bool(self.numbers.max() > 1)
 
     @property
     def copies(self) -> FloatArray:
-        """Each pair that counts does so once."""
         return np.ones(self.n_counted)
 
     @property
     def row(self) -> IntArray:
-        """Row of each pair that counts in the tables."""
         return np.arange(self.n_counted)
 
     def of_grid(self, y: FloatArray) -> FloatArray:
-        """Coordinate of skills at places of the grid."""
         skill = self.law.skill_at(y)
         return skill if self.boards.n_test is None else np.arcsin(np.sqrt(skill))
 
     def to_score(self, u: FloatArray) -> FloatArray:
-        """Expected score of a coordinate."""
         return u if self.boards.n_test is None else np.sin(np.clip(u, 0, np.pi / 2)) ** 2
 
     def printed(self, u: FloatArray) -> FloatArray:
@@ -212,7 +195,6 @@ class Pairs:
 
     @cached_property
     def level(self) -> FloatArray:
-        """Mean of both scores, (k,)."""
         return (self.observed.sum(axis=1) + self.middle) / 2
 
     @cached_property
@@ -225,10 +207,7 @@ class Pairs:
 
     @cached_property
     def maxima(self) -> FloatArray:
-        """Mean ``e_T`` and variance of the largest of T standard normals of each kind, (3, L).
-
-        The third row is ``e_T`` minus that of the typical team.
-        """
+        """Mean ``e_T``, variance, and excess over the typical ``e_T``, of each kind, (3, L)."""
         z = np.linspace(-10, 10, 4001)
         cdf = np.exp(self.numbers[:, :, None] * log_ndtr(z)).mean(axis=1)
         mass, at = np.diff(cdf, axis=1), (z[1:] + z[:-1]) / 2
@@ -265,7 +244,7 @@ class Pairs:
     def parts(self, noise: Noise, kind: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Probability of each part of the mixture, and both variances of the residuals in it.
 
-        Usual residuals come first. Of one node (6,), (6, k) and (6, k); of draws, whose noise is
+        Usual residuals come first. At one node (6,), (6, k) and (6, k); of draws, whose noise is
         (D, 1), (6, D, 1), (6, D, k) and (6, D, k).
         """
         far = (np.maximum(np.ptp(self.observed, axis=0), 6 * self.base_sd) / 2) ** 2

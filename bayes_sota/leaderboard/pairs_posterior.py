@@ -3,9 +3,8 @@
 The engine of whole boards (``leaderboard.fit``) on the tables of ``leaderboard.pairs``, at nodes of
 the noise. ``y - x`` does not depend on psi: it informs delta, the share of wide residuals, and the
 size of the errors where they are not given; the scores at the nodes inform the ratio of both
-errors. Draws of psi move with the deviation of delta from its mean at the node, skills with the
-shift of the private board: given delta, ``z_2`` is normal. ``tests/leaderboard/test_pairs.py``
-compares with closed forms, ``tests/leaderboard/test_pairs_posterior.py`` checks coverage.
+errors. ``tests/leaderboard/test_pairs.py`` compares with closed forms,
+``tests/leaderboard/test_pairs_posterior.py`` checks coverage.
 """
 
 from collections.abc import Iterator, Sequence
@@ -81,7 +80,7 @@ def shift_prior(
     """Rho, the sd of delta, and log prior weight times density of delta, (N, K) each.
 
     By each of its equally likely sources: sizes of the offset and, where rho is not learnt,
-    quantiles of its prior. For noise and shifts (N,), or one noise and shifts (N,).
+    quantiles of its prior.
     """
     rho, offsets = np.asarray(noise.rho)[..., None], pairs.priors.offsets
     if pairs.errors is None:
@@ -94,10 +93,7 @@ def shift_prior(
 
 
 def shift_posterior(pairs: Pairs, noise: Noise, nodes: int = 49) -> tuple[FloatArray, FloatArray]:
-    """Values of delta (S,), and the log joint density of the differences with them, (E, S).
-
-    At one node, for each share of wide residuals and per unit of delta.
-    """
+    """Values of delta (S,), and log joint density of the differences with them, (E, S)."""
     d = pairs.differences(noise)
     grid = np.median(d) + np.linspace(-6, 6, nodes) * noise.difference_sd / np.sqrt(d.size)
     prior = logsumexp(shift_prior(pairs, noise, grid)[2], axis=1)
@@ -116,17 +112,10 @@ def _log_differences(pairs: Pairs, noise: Noise, away: FloatArray) -> FloatArray
 class NoiseNodes:
     """Nodes of the noise: a lattice around the values that the differences support.
 
-    Attributes
-    ----------
-    pairs : Pairs
-    z, spacing : ndarray, shape (R, 4) and (4,)
-        Coordinates of ``noise_at``.
-    noise : Noise
-        With the means of delta and of the share of wide residuals.
-    grid, p : ndarray, shape (R, S) and (R, E, S)
-        Values of delta, and the joint posterior of the share of wide residuals and delta.
-    log_prior : ndarray, shape (R,)
-        Prior mass of each node's cell, and the evidence of the differences.
+    ``z`` (R, 4) are coordinates of ``noise_at``, ``spacing`` apart; ``noise`` has the means of
+    delta and of the share of wide residuals. ``p`` (R, E, S) is the joint posterior of that share
+    and delta, at values ``grid`` (R, S); ``log_prior`` (R,) the prior mass of each cell with the
+    evidence of the differences.
     """
 
     pairs: Pairs
@@ -204,7 +193,6 @@ class PairFit(FieldFit):
 
     @classmethod
     def _at(cls, nodes: NoiseNodes, families: tuple[str, ...]) -> Self:
-        """At nodes of the noise."""
         noise, pairs = nodes.noise, nodes.pairs.on_grid(nodes.noise)
         each = [noise.at(r) for r in range(len(nodes.z))]
         told = [_log_differences(pairs, one, pairs.differences(one) - one.shift) for one in each]
@@ -216,7 +204,6 @@ class PairFit(FieldFit):
 
     @cached_property
     def tables(self) -> tuple[Tables, ...]:
-        """Probabilities at each node."""
         noise = self.noise_nodes.noise
         return tuple(table_at(self.evidence, noise.at(r)) for r in range(self.rho.size))
 
@@ -225,7 +212,6 @@ class PairFit(FieldFit):
         return super().log_likelihood(family, points) + self.extra
 
     def log_likelihood_sought(self, family: str, points: FloatArray) -> FloatArray:
-        """The same at some of the nodes."""
         return super().log_likelihood_sought(family, points) + self.extra[self.sought[0]]
 
 
@@ -237,17 +223,7 @@ def _moments(weight: FloatArray, values: FloatArray) -> tuple[Any, Any]:
 
 @one_thread()
 def fit_pairs(pairs: Pairs, rng: np.random.Generator) -> PairFit:
-    """Fit every shape of whole boards to two boards of the same teams.
-
-    Examples
-    --------
-    >>> from bayes_sota.data.observed import PairedBoards
-    >>> rng = np.random.default_rng(0)
-    >>> skill = rng.normal(0.8, 0.05, 12)
-    >>> boards = PairedBoards(*(skill + rng.normal(0, 0.02, (2, 12))))
-    >>> fit_pairs(Pairs.of(boards), rng).families
-    ('normal', 'ex-gaussian')
-    """
+    """Fit every shape of whole boards to two boards of the same teams."""
     return infer_enough(PairFit.of_pairs(pairs), rng, _POINTS)
 
 
@@ -255,11 +231,7 @@ def fit_pairs(pairs: Pairs, rng: np.random.Generator) -> PairFit:
 def draw_psi(
     fit: PairFit, parameters: Parameters, rng: np.random.Generator
 ) -> tuple[Noise, FloatArray, FloatArray, FloatArray]:
-    """Psi of every pair given the parameters of the field and the node of the noise.
-
-    Noise, its log prior (D,), psi on the items of the private board and the probability of unusual
-    residuals, (D, k).
-    """
+    """Noise, its log prior (D,), psi and the probability of unusual residuals, (D, k)."""
     pairs, nodes, node, count = fit.evidence, fit.noise_nodes, parameters.node, fit.copies.size
     noise, log_prior = nodes.draw(node, rng)
     psi, unusual = np.empty((2, node.size, pairs.kind.size))
@@ -288,10 +260,9 @@ def estimands_of(
 ) -> Draws:
     """All that is reported, in units of the scores, (D,), and of each team (D, k).
 
-    ``winner`` is the public winner (of each draw). Anchors of the private ``board`` show its shift
-    z beside delta. ``public_gain`` is how much public scores exceed their expectation given the
-    private ones and the luck of submissions, ``best`` the index of the best team, ``score_shift``
-    the shift at the public winner.
+    Anchors of the private ``board`` show its shift z beside delta. ``public_gain`` is how much
+    public scores exceed their expectation given the private ones and the luck of submissions;
+    ``score_shift`` is the shift at the public ``winner``.
     """
     score, draw = pairs.to_score, np.arange(len(psi))
     rho, sd, log_weight = shift_prior(pairs, noise, noise.shift)
@@ -372,7 +343,7 @@ def blocks(noise: Noise) -> Iterator[tuple[slice, Noise]]:
 
 
 def reasons_of(fit: PairFit, noise: Noise) -> Iterator[str]:
-    """Why a result cannot be trusted."""
+    """Reasons not to trust a result."""
     yield from fit.doubts
     pairs, middle = fit.evidence, float(np.median(noise.luck))
     if pairs.errors is not None:

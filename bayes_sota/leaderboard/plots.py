@@ -22,7 +22,6 @@ def plot_skills(
         As in JSON: ``name``, ``skill`` with its ``mean`` and ``interval``, ``score``, and
         optionally ``tied_with_best`` and ``skill_is_known``.
     ci_prob : float
-        Probability of the intervals.
     of : str
         Quantity on the axis.
     **where
@@ -59,9 +58,8 @@ def plot_entries(table: Report, *, top: int = 20, **pc_kwargs: Any) -> PlotColle
     Returns
     -------
     PlotCollection
-        Artists in ``viz``, best score first: ``interval``, ``mean`` (ending in ``_weak`` for
-        entries that cannot be the best) and ``score`` of the variable ``skill``; ``ranks_0``,
-        ``tier_0``, ... of the variable ``rank``.
+        Artists in ``viz``, best score first: ``interval``, ``mean`` and ``score`` of the variable
+        ``skill``; ``ranks_0``, ``tier_0``, ... of the variable ``rank``.
 
     Examples
     --------

@@ -1,12 +1,9 @@
 """Posterior of the true state of the art from all that is known of a board.
 
-``leaderboard.evidence`` has the model. All scores share one error ``z``, because they share the
-items; one leaderboard has one draw of it and cannot show it: ``z`` and ``rho`` keep their priors;
-from answers to single items rho is learnt. P(psi) is an average over families weighted by their
-evidence, fitted to the top part of the board (``evidence.modelled_entries``).
-
-The textbook model, with normal skills and the shift learnt jointly, covered real classifiers with
-52 to 100 % in intervals of 95 %; ``docs/measured/calibration.md`` has this model's coverage,
+``leaderboard.evidence`` has the model. One leaderboard has one draw of the shared error ``z`` and
+cannot show it: ``z`` and ``rho`` keep their priors; from answers to single items rho is learnt.
+P(psi) is an average over families weighted by their evidence, fitted to the top part of the board
+(``evidence.modelled_entries``). ``docs/measured/calibration.md`` has the coverage,
 ``tests/leaderboard/test_posterior.py`` the second route.
 
 Skill increases with psi whatever the shift: ranks and P(best) do not depend on it, intervals of
@@ -56,18 +53,10 @@ _LARGE_GAP = 8.0
 class EntryDraws:
     """Draws of the skills of all entries, with ranks and summaries.
 
-    Attributes
-    ----------
-    skill : ndarray of float32, shape (D, m)
-        Skill of each entry, in the order of ``board.scores``.
-    limits : tuple of float
-        Lowest and highest possible skill; ranks compare draws beyond them.
-    p_best, p_best_mcse : ndarray, shape (m,)
-        Probability of having the highest skill, and its Monte Carlo standard error; 0 below the
-        modelled part.
-    alike : sequence of ndarray
-        Entries with the same posterior, whose draws are pooled: from scores alone those with equal
-        scores.
+    ``skill`` (D, m) is in the order of ``board.scores``, and ranks compare it beyond its
+    ``limits``. ``p_best`` (m,) has a Monte Carlo standard error; it is 0 below the modelled part.
+    Draws of entries with the same posterior (``alike``) are pooled: from scores alone those with
+    equal scores.
     """
 
     skill: NDArray[np.float32]
@@ -90,7 +79,6 @@ class EntryDraws:
 
     @property
     def possible(self) -> NDArray[np.float32]:
-        """Skills within the limits, (D, m)."""
         return np.clip(self.skill, *self.limits)
 
     def mean(self) -> FloatArray:
@@ -110,7 +98,6 @@ class EntryDraws:
         return self._pooled(draws, lambda x: np.quantile(x, tails, method=method))
 
     def _pooled(self, draws: NDArray[Any], summary: Callable[[NDArray[Any]], Any]) -> FloatArray:
-        """Summary of the pooled draws of each entry, (m, ...)."""
         each = [summary(draws[:, entries].ravel()) for entries in self.alike]
         order = np.argsort(np.concatenate(self.alike))
         sizes = [entries.size for entries in self.alike]
@@ -138,17 +125,11 @@ def rank_sets(
     how: Ranks,
     rng: np.random.Generator,
 ) -> tuple[Ranks, IntArray]:
-    """Sets of ranks of all entries, best score first, (m, 2), and their kind.
+    """Kind of the sets of ranks, and the sets of all entries, best score first, (m, 2).
 
-    From draws of all skills and of ``rho`` (D,). Each interval alone has the probability, or all
-    sets at once: in the posterior (joint) or whatever is true (confidence). ``auto`` takes joint
-    sets up to 100 entries, above that confidence sets where possible.
-
-    Raises
-    ------
-    InputError
-        Confidence sets of scores chosen among submissions, of boards with anchors, or of fewer than
-        20 items, clusters, tasks or runs.
+    Each interval alone has the probability, or all sets at once: in the posterior (joint) or
+    whatever is true (confidence). ``auto`` takes joint sets up to 100 entries, above that
+    confidence sets where possible.
     """
     check_choice("ranks", how, Ranks)
     why = _lacking(data)
@@ -218,12 +199,8 @@ class BoardPosterior:
         n_classifiers, n_above_sota; submission_luck where entries had several submissions.
     skills : Skills
         Joint draws behind them.
-    reasons : tuple of str
-        Reasons not to trust the result.
-    notes : tuple of str
-        What was left out, merged or unusual.
-    rng : Generator
-        For entries below the modelled part.
+    reasons, notes : tuple of str
+        Reasons not to trust the result; what was left out, merged or unusual.
     """
 
     draws: dict[str, FloatArray]
@@ -234,7 +211,6 @@ class BoardPosterior:
 
     @property
     def learns_rho(self) -> bool:
-        """Whether rho is learnt from the items."""
         return self.skills.fit.evidence.loadings.is_learnt
 
     @cached_property

@@ -106,7 +106,7 @@ def estimate_sota(
     field : {"single", "ensembles"}, optional
         Whether entries are single classifiers, or ensembles that share members, notebooks or
         parents and so more error, which raises the prior of rho. Default: ensembles for a download
-        of a competition, else single. Not together with ``priors`` or ``model``.
+        of a competition, else single.
     draws, chains : int, optional
         Draws per chain and chains; default those of the model, 1000 and 4.
     random_seed : int, SeedSequence or Generator, optional
@@ -132,8 +132,7 @@ def estimate_sota(
     Warns
     -----
     UserWarning
-        The result is not to be trusted, for example because the data contradict the prior
-        (``bs.diagnose``).
+        The result is not to be trusted (``bs.diagnose``).
 
     Examples
     --------
@@ -363,19 +362,14 @@ def estimate_paired(
     priors : Priors or PairedPriors, optional
         Prior of rho, sizes that the offset of the public board may have, and the luck of
         submissions. Not together with ``model``.
-    model : ModelSpecification or name, optional
-        Named specification with priors and sizes of samples.
-    domain, field : str, optional
+    model, domain, field, random_seed, groups
         As in ``estimate_sota``.
     draws, chains : int, optional
         Draws per chain, and chains; default those of the model, 250 and 4.
-    random_seed : int, SeedSequence, Generator or None
     top : float, optional
         The model covers teams among the best ``top`` of the means of both scores (never fewer than
         30 places); results include teams among the best of either board. Default: one half, at most
         1,500 places.
-    groups : {"all", "estimands"}
-        "estimands" leaves out the groups that only checks need.
 
     Returns
     -------
@@ -383,15 +377,13 @@ def estimate_paired(
         ``posterior``: theta_sota, winner_skill, multiplicity_bias, rho, score_shift (private minus
         public score at the winner's skill), standard errors, ``best`` (index of the best team), per
         classifier ``skill`` and ``expected_private``, the parameters of the field and of the noise;
-        with submissions ``submission_luck`` (lambda) and ``submission_slope``, the increase of
-        skill per unit of expected luck. ``prior``: the same of fields from the prior.
-        ``observed_data``, ``posterior_predictive``, ``prior_predictive``: ``score`` (classifier,
-        board); replicates are of each team given its skill, on the same items, selected as the
-        teams were. ``log_likelihood``: ``score`` (classifier,), 0 for ignored teams.
-        ``predictions``: new scores, ``public_gain`` (public score minus its expectation given the
-        private one) and ``unusual`` (probability that luck and selection do not explain it).
-        Attributes ``rho_learnt``, ``luck_learnt`` and ``n_copies``, teams left out as copies of
-        another.
+        with submissions ``submission_luck`` (lambda) and ``submission_slope``. ``prior`` has the
+        same of fields from the prior. ``observed_data``, ``posterior_predictive``,
+        ``prior_predictive``: ``score`` (classifier, board). ``log_likelihood``: ``score``
+        (classifier,), 0 for ignored teams. ``predictions``: new scores, ``public_gain`` (public
+        score minus its expectation given the private one) and ``unusual`` (probability that luck
+        and selection do not explain it). Attributes ``rho_learnt``, ``luck_learnt`` and
+        ``n_copies``, teams left out as copies of another.
 
     Examples
     --------

@@ -7,14 +7,8 @@ is drawn by its inverse cdf, and one shift for all:
           \quad \theta_j = \psi_j - \ell_j q_j\, sd_j\, z
 
 From answers the normal scores of the draws have the correlation R of the residual errors:
-classifiers are assumed to resemble each other in skill as in their remaining mistakes. With normal
-skills and errors, both of covariances in proportion to R, this is exact.
-
-A fresh board is simulated given that its scores are in the modelled part,
-
-.. math:: \psi_j \sim P(\psi \mid \phi)\, P(\text{modelled} \mid \psi), \quad
-          x_j \mid \psi_j \sim \text{variance } (1-\ell_j^2)\, q_j^2\, sd_j^2, \quad
-          x_j \text{ modelled}
+classifiers are assumed to resemble each other in skill as in their remaining mistakes. A fresh
+board is simulated given that its scores are in the modelled part.
 
 ``tests/leaderboard/test_entry_skills.py`` compares with quadrature, linear algebra and simulated
 boards, ``tests/leaderboard/test_predictive.py`` the fresh boards.
@@ -53,9 +47,6 @@ class Skills:
 
     Attributes
     ----------
-    fit : FieldFit
-    parameters : Parameters
-        Behind the draws.
     classifier : ndarray of int, shape (E,)
         Column of each modelled entry; -1 where it is among the others.
     psi : ndarray, shape (D, C)
@@ -89,7 +80,6 @@ class Skills:
 
     @cached_property
     def theta(self) -> FloatArray:
-        """True skills, (D, C)."""
         evidence, theta = self.fit.evidence, np.empty_like(self.psi)
         for start in range(0, len(theta), _ROWS):  # what fits into a cache
             rows = slice(start, start + _ROWS)
@@ -101,7 +91,6 @@ class Skills:
 
     @cached_property
     def best(self) -> FloatArray:
-        """theta_sota, (D,)."""
         return self.fit.evidence.possible(self._leaders.max(axis=1))
 
     @cached_property
@@ -138,7 +127,6 @@ class Skills:
         return evidence.possible(self.theta[draw, tied[draw % tied.size]])
 
     def estimands(self) -> dict[str, FloatArray]:
-        """Draws by the names of the schema, (D,) each."""
         evidence = self.fit.evidence
         at_most = np.searchsorted(np.sort(evidence.scores), self.best, side="right")
         expected = evidence.law.remove_shift(self.fresh_best, self.rho * self.shift)
@@ -204,10 +192,7 @@ class Skills:
     def _draw_below(
         self, below: IntArray, draws: IntArray, r: int, rng: np.random.Generator
     ) -> FloatArray:
-        """Psi of entries below the modelled part, flat a priori, (k, entries).
-
-        They keep their scores, but for the luck of their submissions.
-        """
+        """Psi of entries below the modelled part, flat a priori, (k, entries)."""
         evidence, law = self.fit.evidence, self.fit.evidence.law
         rho, scores = self.rho[draws, None], evidence.seen[below]
         variance = evidence.own_as_printed(rho, below)
@@ -219,11 +204,7 @@ class Skills:
         return law.inside(scores - law.errors_at(law.inside(scores)) * np.sqrt(variance) * noise)
 
     def _falling(self, f: int, draws: IntArray) -> FloatArray:
-        """Falling part of the mean shape at the grid, relative to its maximum, (G,).
-
-        The shape is not fitted below the modelled part; there, and below its mode, this is
-        constant.
-        """
+        """Falling part of the mean shape at the grid, relative to its maximum, (G,)."""
         evidence, points = self.fit.evidence, self.parameters.points(self.fit, draws)
         shape = self.fit.shape_of(self.fit.families[f], np.unique(points, axis=0))[0]
         falling = np.maximum.accumulate(shape[:, ::-1], axis=1)[:, ::-1]
@@ -342,11 +323,7 @@ def draw_tries(fit: FieldFit, size: int, rng: np.random.Generator) -> FloatArray
 def _levels(
     evidence: Evidence, point: IntArray, entry: IntArray, columns: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Uniform numbers of classifiers for draws of points (D,), (D, columns).
-
-    ``entry`` (C,) is one of the entries of each. Independent classifiers have four draws of a point
-    in different quarters, relatives are correlated.
-    """
+    """Uniform numbers of classifiers for draws of points (D,), (D, columns)."""
     if evidence.shares_scores:
         begin = rng.integers(REPEATS, size=(point.max() + 1, columns))[point]
         quarter = (place_within(point)[:, None] + begin) % REPEATS
@@ -368,10 +345,7 @@ def _log_cdf_of_best(cdf: FloatArray, copies: FloatArray) -> FloatArray:
 
 
 def log_hidden(fit: FieldFit, table: Tables, density: FloatArray, tries: FloatArray) -> FloatArray:
-    """Log probability that no unlisted entry has a higher skill, (D, G).
-
-    For densities (D, G) and numbers of classifiers (D,).
-    """
+    """Log probability that no unlisted entry has a higher skill, (D, G)."""
     mass, reached = density * (1 - table.typical), density @ table.typical
     rate = (fit.copies.sum() / np.maximum(reached, _TINY))[:, None]
     unlisted = np.maximum(tries - fit.evidence.scores.size, 0)[:, None]
@@ -380,7 +354,6 @@ def log_hidden(fit: FieldFit, table: Tables, density: FloatArray, tries: FloatAr
 
 
 def _from_above(mass: FloatArray) -> FloatArray:
-    """Sums of each row from every place on."""
     return np.cumsum(mass[..., ::-1], axis=-1)[..., ::-1]
 
 
@@ -414,10 +387,7 @@ def fresh_scores(
 def draw_fresh(
     fit: FieldFit, table: Tables, density: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
-    """Psi of new classifiers behind the modelled entries, (N, E), given that they are modelled.
-
-    From densities (N, G) of the field, or (N, E, G) of each entry.
-    """
+    """Psi of new classifiers behind the modelled entries, (N, E), given that they are modelled."""
     evidence, kinds = fit.evidence, fit.evidence.kind[fit.evidence.row]
     classifier, _, first = fit.classifiers
     level = evidence.draw_levels((len(density),), rng)[:, first][:, classifier]
@@ -432,7 +402,6 @@ def draw_fresh(
 
 
 def _block(evidence: Evidence) -> int:
-    """Draws at a time."""
     rows = evidence.n_kinds if evidence.is_cut else 1
     return int(np.clip(_FEW // max(evidence.entries.size, rows * evidence.y.size), 1, 256))
 
@@ -445,10 +414,7 @@ def prior_boards(
     shift: FloatArray,
     rng: np.random.Generator,
 ) -> dict[str, FloatArray]:
-    """Boards from the prior: scores (D, E), their best, and skills of winner and best, (D,).
-
-    ``fit`` has the priors and the design; ``rho`` (D,) lies in the cells of the nodes.
-    """
+    """Boards from the prior: scores (D, E), their best, and skills of winner and best, (D,)."""
     wide = replace(fit, evidence=replace(fit.evidence, y=prior_grid(fit)))
     evidence, law, size = wide.evidence, wide.evidence.law, parameters.node.size
     psi = np.empty((size, evidence.entries.size))

@@ -35,11 +35,6 @@ def chosen_model(
     InputError
         Priors beside a model, a domain or a kind of field beside another source of rho, or a model
         of another builder.
-
-    Examples
-    --------
-    >>> chosen_model(None, "paired", domain="tabular").priors.correlation
-    BetaCorrelation(a=31.0, b=9.3)
     """
     if model is not None and priors is not None:
         raise InputError("give either priors or a model, not both")
@@ -73,14 +68,7 @@ def _of_kind(domain: str | None, field: str, builder: str) -> ModelSpecification
 
 
 def of_other_field[P: BoardPriors | MaximumPriors](priors: P) -> list[tuple[str, P]]:
-    """The other kind of field than that of the prior of rho, if any, and its priors.
-
-    Examples
-    --------
-    >>> (kind, priors), = of_other_field(load_model("tabular").priors)
-    >>> kind, priors.correlation
-    ('ensembles', BetaCorrelation(a=37.1, b=4.8))
-    """
+    """The other kind of field than that of the prior of rho, if any, and its priors."""
     for domain in (None, *DOMAINS):
         specs = {kind: _of_kind(domain, kind, "leaderboard") for kind in KINDS_OF_FIELD}
         kinds = {kind: spec.priors.correlation for kind, spec in specs.items()}

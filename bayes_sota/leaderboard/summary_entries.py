@@ -1,4 +1,4 @@
-"""Skill, ranks, P(best) and tier of every entry of a leaderboard, as a table.
+"""Skill, ranks, P(best) and tier of entries: of a whole board, in each task, or each by itself.
 
 An entry may be the best, is tied with the best and belongs to tier 1 where its set of ranks holds
 rank 1. Names come from untrusted files: every format shows them as plain text
@@ -85,20 +85,16 @@ def board_table(
 ) -> Report:
     """Skill, ranks, P(best) and tier of every entry of a leaderboard.
 
-    From all scores, or from the answers, which also inform the correlation of classifiers
-    (``board_posterior``). The sets of ranks hold for all entries at once (``core.ranks``).
+    From all scores, or from the answers, which also inform the correlation of classifiers. The sets
+    of ranks hold for all entries at once (``core.ranks``).
 
     Parameters
     ----------
     data : Leaderboard or Outcomes
-    known : mapping of str to Known, float or str, or path, optional
+    known, priors, domain, field
         As in ``estimate_sota``.
-    priors : Priors, optional
-        Not together with ``model``.
     model : ModelSpecification or name, optional
         A model of whole boards, of which only the priors are used.
-    domain, field : str, optional
-        As in ``estimate_sota``.
     ci_prob : float
         Probability of the equal-tailed intervals, and that all ranks lie in their sets.
     ranks : {"auto", "joint", "confidence", "each"}
@@ -216,10 +212,7 @@ def _rows(
 def _separating(
     data: Leaderboard | Outcomes, found: BoardPosterior, sets: IntArray, prob: float
 ) -> dict[str, Any] | None:
-    """How many more items would distinguish the first two if their difference stays.
-
-    None where the ranks do so, the two do not differ, or there are enough items for the two alone.
-    """
+    """How many more items would distinguish the first two if their difference stays, if any."""
     pair = np.argsort(-data.scores, kind="stable")[:2]
     apart = found.entries.skill[:, pair].astype(float) @ [1, -1]
     gap, sd = float(apart.mean()), float(apart.std())
@@ -411,8 +404,7 @@ def board_by_task(
     --------
     >>> rng = np.random.default_rng(0)
     >>> exam = Outcomes(rng.random((300, 2)) < [0.9, 0.6], tasks=["law", "art", "math"] * 100)
-    >>> table = board_by_task(exam)
-    >>> table.frame.groupby("name")["p_best"].mean().round(2).to_dict()
+    >>> board_by_task(exam).frame.groupby("name")["p_best"].mean().round(2).to_dict()
     {'1': 1.0, '2': 0.0}
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")

@@ -34,16 +34,7 @@ _TERMS = (
 
 
 def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.95) -> Report:
-    """Describe a result of ``estimate_paired``.
-
-    Parameters
-    ----------
-    tree : DataTree
-    boards : PairedBoards
-        The boards behind the result.
-    ci_prob : float
-        Probability of the intervals.
-    """
+    """Describe a result of ``estimate_paired``, of these boards."""
     content = _content(tree, boards, ci_prob)
     team: dict[str, Any] = {
         "team": "name",
@@ -77,7 +68,6 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
 
 
 def _content(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[str, Any]:
-    """Keys of ``--json``."""
     first, model = boards.public_winner, tree.attrs["model_name"]
     summary = partial(estimand_summary, tree, ci_prob=ci_prob)
     values = {name: summary(name) for name in MEANING}
@@ -125,10 +115,7 @@ def _content(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[st
 
 
 def _teams(tree: xr.DataTree, draws: float) -> list[dict[str, Any]]:
-    """All modelled teams, first those whose gain on the public board is most surely beyond luck.
-
-    Their scores, skill, P(best), of independent draws, and gain beyond luck.
-    """
+    """All modelled teams, first those whose gain on the public board is most surely beyond luck."""
     found = xr.merge([dataset_of(tree, name) for name in ("posterior", "predictions")])
     of_team = found[["skill", "expected_private", "unusual", "public_gain"]]
     frame = of_team.mean(("chain", "draw")).to_dataframe().rename_axis("name").reset_index()

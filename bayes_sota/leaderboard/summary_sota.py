@@ -1,4 +1,18 @@
-"""Report of theta_sota, in numbers and words."""
+r"""Report of theta_sota, and of one more classifier, in numbers and words.
+
+The newcomer is one more of the field, scored on the same items, and no relative of any other. Given
+a draw of the posterior (parameters phi of the field, rho, shift z, theta_sota), a score x has
+
+.. math:: p(\text{better} \mid x, d) = \frac{\int_{\theta > \theta_{sota}} p(x \mid \theta, d)\,
+          dP(\theta \mid \phi)}{\int p(x \mid \theta, d)\, dP(\theta \mid \phi)}, \quad
+          P(\text{better} \mid x) = \frac{\sum_d p(x \mid d)\, p(\text{better} \mid x, d)}
+          {\sum_d p(x \mid d)}
+
+as x also tells of the field. A newcomer that is truly better by a gap reaches the best observed
+score with probability :math:`E\, P(X \ge x_{max} \mid \theta_{sota} + gap, \rho, z)`; Sec. 3.4 and
+Fig. 3 of Møllersen & Holsbø are the case of a known theta_sota and rho = 0.
+``tests/leaderboard/test_summary_newcomers.py`` compares with simulated fields.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -164,12 +178,10 @@ def sota_sensitivity(
 ) -> pd.DataFrame:
     """How theta_sota moves with assumptions that the data do not determine.
 
-    For best scores: half, twice and ten times as many classifiers; theta0 at half and twice its
-    odds; rho fixed at the 2.5 %, 50 % and 97.5 % quantiles of its prior (at 0, 0.6 and 0.9 where it
-    is fixed); the spread of skills at the ends of its prior range (at half and twice); the spread
-    ratio behind AUCs at half and two; the other kind of field. For a board with scores: rho fixed
-    on a grid, and learnt; each family of P(theta) alone; the luck of submissions; more entries than
-    are listed; the spread ratio; the other kind of field.
+    For best scores: the number of classifiers, theta0, rho, the spread of skills, the spread ratio
+    behind AUCs, and the other kind of field. For a board with scores: rho fixed on a grid, and
+    learnt; each family of P(theta) alone; the luck of submissions; more entries than are listed;
+    the spread ratio; the other kind of field.
 
     Returns
     -------
@@ -298,13 +310,7 @@ def _tables(
 
 
 def setting_of(assumption: str, value: float | str) -> str:
-    """Setting of an assumption, in words.
-
-    Examples
-    --------
-    >>> setting_of("n_classifiers", 10.0), setting_of("family", "normal")
-    ('times 10', 'normal')
-    """
+    """Setting of an assumption, in words."""
     if isinstance(value, str):
         return value
     return f"{'times ' * (assumption == 'n_classifiers')}{value:.2g}"
@@ -361,23 +367,9 @@ def newcomer(
 class Newcomer:
     """One more classifier of the field of a result; larger is better.
 
-    Attributes
-    ----------
-    law : ScoreLaw
-    best : ndarray, shape (chain, draw)
-        Draws of theta_sota.
-    moved, own : ndarray, shape (chain, draw)
-        Shift of its score in standard errors, and its own variance in units of the law's.
-    maximum : float
-        Best observed score.
-    cells : callable
-        Prior of its psi, given its score.
-    error : callable
-        Error of the result, as in ``weighted_chance``.
-    sign : int
-        -1 where lower scores are better.
-    luck : float
-        Luck of the typical entry's score, as anchors show it.
+    ``best`` (chain, draw) are draws of theta_sota, ``moved`` and ``own`` the shift of its score in
+    standard errors and its own variance in units of the law's. ``cells`` gives the prior of its psi
+    for a score. ``luck`` is that of the typical entry's score, as anchors show it.
     """
 
     law: ScoreLaw
@@ -392,7 +384,6 @@ class Newcomer:
 
     @one_thread()
     def truly_better(self, score: float) -> dict[str, Any]:
-        """As in ``newcomer``."""
         (NUMBER if isinstance(self.law, NormalLaw) else SHARE).check(score, "new_score")
         value = np.array([self._value(self.sign * score - self.luck)])
         best = self.law.add_shift(self.best, self.moved).ravel()
@@ -411,7 +402,6 @@ class Newcomer:
         return {"score": float(score)} | summary.weighted_chance(given, self.error, log_weights)
 
     def shown(self, gap: float) -> dict[str, Any]:
-        """As in ``newcomer``."""
         limits, ends = (POSITIVE, (-np.inf, np.inf))
         if not isinstance(self.law, NormalLaw):
             limits, ends = (OPEN_SHARE, (0.0, _NEARLY_ONE))
