@@ -185,7 +185,6 @@ def correlations(data: Outcomes, law: ScoreLaw, leaders: IntArray) -> FloatArray
 
 
 def _trust(influence: FloatArray) -> FloatArray:
-    """Weight of a classifier's answers in its correlations, (m,)."""
     own_items = carrying(influence)
     return np.sqrt(own_items / (_SHRINKING + own_items))
 
@@ -214,7 +213,6 @@ def explain_difference(
 
 
 def _of_items(data: Outcomes) -> tuple[ScoreLaw, IntArray]:
-    """Law of the typical score, and classifiers, best first."""
     score = float(np.median(data.scores))
     law: ScoreLaw = AccuracyLaw(score, data.n_items)
     if not data.is_answers:

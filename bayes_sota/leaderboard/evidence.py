@@ -146,7 +146,6 @@ class Evidence:
 
     @property
     def n_below(self) -> float:
-        """Number of entries below the modelled part, listed or not."""
         return max(float(self.scores.size), self.board.typical_tries) - self.entries.size
 
     @property
@@ -170,7 +169,6 @@ class Evidence:
 
     @cached_property
     def factor(self) -> FloatArray | None:
-        """Cholesky factor of the correlation of errors beyond the shift, if any."""
         return self.loadings.factor(self.of_row)
 
     @property
@@ -189,7 +187,6 @@ class Evidence:
 
     @property
     def known_entries(self) -> IntArray:
-        """Entries whose skill is known, (k,)."""
         anchors = self.board.anchors
         return np.zeros(0, np.int64) if anchors is None else anchors.entry[anchors.entry >= 0]
 
@@ -199,7 +196,6 @@ class Evidence:
         return self.scores if self.adjusted is None else self.adjusted
 
     def possible(self, skills: FloatArray) -> FloatArray:
-        """Skills or scores moved within the limits."""
         return np.clip(skills, *self.limits)
 
     def loading(self, rho: Any, entries: IntArray) -> FloatArray:
@@ -220,7 +216,6 @@ class Evidence:
 
     @cached_property
     def of_row(self) -> IntArray:
-        """An entry of each distinct score, (K,)."""
         return self.entries[np.unique(self.row, return_index=True)[1]]
 
     @cached_property
@@ -228,7 +223,6 @@ class Evidence:
         return self.law.prepared(self.values, self.y)
 
     def at(self, rho: float, luck: float = 0.0) -> Tables:
-        """Probabilities of the scores, and of being modelled."""
         variance = self.own_as_printed(rho, self.of_row)
         log_p = self.law.log_kernel(self.prepared, variance[:, None])
         if self.numbers is not None:
@@ -251,16 +245,13 @@ class Evidence:
         return reach if self.numbers is None else self.noise(luck).raised(reach)
 
     def noise(self, luck: float) -> SubmissionNoise:
-        """Law of the noise of each kind; cached."""
         assert self.numbers is not None
         return noise_of(tuple(map(tuple, self.numbers.tolist())), luck)
 
     def wider(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
-        """Factors that turn normal errors into Student's t."""
         return student_factors(self.freedom, shape, rng)
 
     def shown(self, scores: FloatArray) -> FloatArray:
-        """Scores of the modelled entries (D, E) as the board prints them."""
         if self.answers is not None:
             answers = self.answers[self.entries]
             return np.clip(np.round(scores * answers) / answers, 0, 1)
@@ -433,7 +424,6 @@ def _rows(values: FloatArray, kinds: IntArray, bins: int) -> tuple[FloatArray, I
 def _loadings_of(
     board: Leaderboard, values: FloatArray, priors: BoardPriors
 ) -> ResponseCorrelation:
-    """Correlation of errors: assumed, or learnt where tasks are the sample."""
     influence = board.task_influence
     if influence is None:
         return no_correlation(values, priors.correlation)

@@ -79,7 +79,6 @@ class FieldScale:
         return ops.exp(self.log_spread + self.log_spread_sd * t)
 
     def resolved(self, ops: Operations, width: Any) -> Any:
-        """At least one grid step, smoothly."""
         return ops.sqrt(width**2 + self.step**2)
 
 
@@ -178,7 +177,6 @@ class FieldFit(Fit):
         return (1 - share) * shape + modelled * profile
 
     def at_rho(self, rho: float) -> Self:
-        """The same where one value of rho has all the weight."""
         copy = replace(self)
         vars(copy)["node_weights"] = (self.rho == rho) / self.nodes.lucks
         return copy
@@ -203,7 +201,6 @@ class FieldFit(Fit):
         return self.shapes[family].dimension
 
     def density(self, family: str, points: FloatArray) -> FloatArray:
-        """P(psi) at the grid for each point, per unit of y, (N, G)."""
         return self.join(self.shape_of(family, points)[0])
 
     def shape_of(
@@ -227,7 +224,6 @@ class FieldFit(Fit):
         return np.exp(np.clip(log_density - log_unit[..., None], -700.0, 50.0)), log_unit
 
     def location(self, coordinates: FloatArray) -> FloatArray:
-        """Place of the field at coordinates (D, P), (D,): log odds, or in units of the score."""
         return self.evidence.law.location_at(self.scale.place(coordinates[:, 0]))
 
     def spread(self, coordinates: FloatArray) -> FloatArray:
@@ -235,7 +231,6 @@ class FieldFit(Fit):
         return law.location_at(width) - law.location_at(np.zeros(1))
 
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
-        """Log probability of all scores at points of a family and nodes of rho, (N, R)."""
         shape, log_unit = self.shape_of(family, points)
         return self.likelihood(self.join(shape), log_unit)
 
@@ -294,12 +289,10 @@ class FieldFit(Fit):
         return (sign * place, (one - zero) * scale.location_sd), of_width
 
     def data_hash(self) -> str:
-        """Digest of the board, and of the priors of a model of one shape."""
         return digest_of(self.evidence.board.data_hash(), self.prior, self.priors.correlation)
 
     @property
     def natural_points(self) -> FloatArray:
-        """The points as values of ``parameters``, (N, d)."""
         points = self.points[0].points
         place = self.evidence.board.sign * self.location(points)
         return np.column_stack([place, np.log(self.spread(points)), points[:, 2:]])
@@ -311,7 +304,6 @@ class FieldFit(Fit):
         return sign * (location - mean) / sd, (log_spread - log_mean) / log_sd, *shape
 
     def log_evidence_at(self, rho: FloatArray) -> FloatArray:
-        """Log evidence at values of rho (k,), from new points, (k,)."""
         nodes = replace(self.nodes, rho=rho, luck=np.zeros(rho.size))
         return infer(replace(self, nodes=nodes), _fixed(), _EVIDENCE_POINTS, self).log_evidence[0]
 
@@ -352,7 +344,6 @@ class Likelihood:
         return log_p + self.log_scale + counts - reach[..., self.kind]
 
     def __call__(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
-        """Log probability of all scores, (N, R)."""
         log_p, counts, reach = self._parts(density, log_unit)
         of_kind = np.bincount(self.kind, self.copies, minlength=reach.shape[2])
         return log_p @ self.copies + self.log_scale @ self.copies + counts - reach @ of_kind

@@ -62,7 +62,6 @@ def _given_anchors(
     ratio: FloatArray,
     **others: Any,
 ) -> Evidence:
-    """Evidence of scores, without the errors that anchors show."""
     law, scores = score_law(board), data.scores
     if data.anchors is not None:
         moved, left, influence = pull_of_items(data, law, correlation.leaders)
@@ -89,7 +88,6 @@ def correlation_of(
 
 
 def _of_answers(data: Outcomes, correlation: ResponseCorrelation) -> Evidence:
-    """Evidence of answers; the law has the median effective number of items."""
     freedom = np.inf
     if data.new == "tasks":
         freedom = data.average.freedom

@@ -69,8 +69,7 @@ def build_model(
         Exact fit of the same board and priors; default made here (about a second).
     observe : bool
         Whether the scores are observed. If not, ``observe_scores`` in the ``with`` block observes
-        them under another density, such as one with a covariate; fix rho by its prior then, because
-        no potential keeps it.
+        them under another density, such as one with a covariate; then fix rho by its prior.
 
     Returns
     -------
@@ -123,7 +122,6 @@ def build_model(
 
 
 def _observe_anchors(fit: FieldFit, rho: Any, shift: Any) -> None:
-    """Observe the residuals of anchors, which show the shift; rho keeps its prior."""
     board, law = fit.evidence.board, fit.evidence.law
     residual, error = residuals(law, board.anchors)
     loading = loadings_at(pt.as_tensor_variable(rho), law, board)
@@ -242,7 +240,6 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
     rows = slice(None) if shared else evidence.row
 
     def log_sums(tables: Any) -> Any:
-        """Logarithms of sums over the grid, (2, U): of one density, or of each of U."""
         table = pt.as_tensor_variable(np.stack(tables) * evidence.step)[near]
         mass = pt.dot(table, density) if shared else pt.sum(table * density, axis=-1)
         return pt.log(pt.maximum(mass, _TINY))
@@ -343,7 +340,6 @@ def observe_scores(
 
 
 def _log_evidence(fit: FieldFit, rho: Any) -> Any:
-    """Log evidence of the shape: exact at few nodes, a spline between."""
     nodes = _own_errors(fit)
     few = np.linspace(nodes[0], nodes[-1], min(nodes.size, _EVIDENCE_NODES))
     exact = fit.log_evidence_at(np.sqrt(1 - few**2))
@@ -352,7 +348,6 @@ def _log_evidence(fit: FieldFit, rho: Any) -> Any:
 
 
 def _log_ndtr(x: Any) -> Any:
-    """Logarithm of the standard normal cdf, with a finite gradient on both sides."""
     low, high, root = pt.minimum(x, -1.0), pt.maximum(x, -1.0), np.sqrt(0.5)
     below = pt.log(0.5 * pt.erfcx(-low * root)) - 0.5 * low**2
     return pt.switch(pt.lt(x, -1.0), below, pt.log1p(-0.5 * pt.erfc(high * root)))

@@ -9,10 +9,9 @@ else the score itself) team j has
 
 with psi the skill on the items of the *private* board and delta the difference of both shifts and
 populations. A residual is usual, five times as wide, or says nothing (a failed run): both scores
-are a mixture of six normals (``Pairs.parts``). The best of T submissions has the mean and variance
-of ``maximum.submissions``; as able teams submit often, ``psi = u + slope (e_T - typical e_T)`` with
-the expected luck ``e_T``. Every team's scores are tabulated over u at nodes of the noise
-(``pairs_posterior``). Teams count whose *mean* of both scores reaches a cut.
+are a mixture of six normals. The best of T submissions has the mean and variance of
+``maximum.submissions``; as able teams submit often, ``psi = u + slope (e_T - typical e_T)`` with
+the expected luck ``e_T``. Teams count whose *mean* of both scores reaches a cut.
 ``tests/leaderboard/test_pairs.py`` has second routes.
 """
 
@@ -131,7 +130,6 @@ class Pairs:
         return cls(boards, own, kept, both[kept], middle, cut, *counts, numbers, kind)
 
     def on_grid(self, noise: Noise) -> "Pairs":
-        """The same with the law of the mean of both scores, and a grid of u."""
         own, counts = noise.public_sd * noise.private_sd / noise.difference_sd, self.n_counted
         typical, level = float(np.median(own)), self.to_score(self.level[:counts])
         highest = np.maximum(level, self.to_score(self.observed[:counts, 0] + self.middle))
@@ -178,13 +176,11 @@ class Pairs:
 
     @property
     def errors(self) -> Any:
-        """Known standard errors of a score on each board, in the coordinate."""
         n = self.boards.n_test
         return self.boards.standard_errors if n is None else 0.5 / np.sqrt(n)
 
     @property
     def scores(self) -> FloatArray:
-        """Both scores of the kept teams, (k, 2)."""
         return both_scores(self.boards)[self.kept]
 
     @property
@@ -199,7 +195,6 @@ class Pairs:
 
     @cached_property
     def base_sd(self) -> float:
-        """Rough standard deviation of a usual difference."""
         d = self.observed[: self.n_counted] @ [-1, 1]
         spread = float(d.std()) or float(self.observed[: self.n_counted, 0].std())
         robust = float(np.median(np.abs(d - np.median(d))) / ndtri(0.75))
@@ -351,7 +346,6 @@ def draw_scores(
 def _one_part(
     weight: FloatArray, first: FloatArray, second: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Both variances of a part of the mixture, drawn by weights (6, D, k), (D, k) each."""
     part = draw_rows(weight, rng)[None]
     return np.take_along_axis(first, part, 0)[0], np.take_along_axis(second, part, 0)[0]
 

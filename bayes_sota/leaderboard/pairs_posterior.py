@@ -102,7 +102,6 @@ def shift_posterior(pairs: Pairs, noise: Noise, nodes: int = 49) -> tuple[FloatA
 
 
 def _log_differences(pairs: Pairs, noise: Noise, away: FloatArray) -> FloatArray:
-    """Log density of differences that lie ``away`` (S, k) from delta, (E, S)."""
     weight, first, second = pairs.parts(noise, pairs.kind[: pairs.n_counted])
     density = np.tensordot(weight.T, normal_density(away, (first + second)[:, None]), 1)
     return np.log(np.maximum(density, _TINY)).sum(axis=-1)
@@ -110,12 +109,11 @@ def _log_differences(pairs: Pairs, noise: Noise, away: FloatArray) -> FloatArray
 
 @dataclass(frozen=True, eq=False)
 class NoiseNodes:
-    """Nodes of the noise: a lattice around the values that the differences support.
+    """Nodes of the noise: a lattice ``z`` (R, 4) around the values that the differences support.
 
-    ``z`` (R, 4) are coordinates of ``noise_at``, ``spacing`` apart; ``noise`` has the means of
-    delta and of the share of wide residuals. ``p`` (R, E, S) is the joint posterior of that share
-    and delta, at values ``grid`` (R, S); ``log_prior`` (R,) the prior mass of each cell with the
-    evidence of the differences.
+    ``p`` (R, E, S) is the joint posterior of the share of wide residuals and delta, at values
+    ``grid`` (R, S); ``log_prior`` (R,) the prior mass of each cell with the evidence of the
+    differences.
     """
 
     pairs: Pairs
@@ -128,7 +126,6 @@ class NoiseNodes:
 
     @classmethod
     def of(cls, pairs: Pairs, lines: Sequence[FloatArray], nodes: int = 49) -> "NoiseNodes":
-        """At all combinations of lines, equally spaced or of one value."""
         z = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, len(lines))
         spacing = np.array([line[1] - line[0] if line.size > 1 else 0.0 for line in lines])
         noise, free = noise_at(pairs, z), spacing > 0
@@ -208,7 +205,6 @@ class PairFit(FieldFit):
         return tuple(table_at(self.evidence, noise.at(r)) for r in range(self.rho.size))
 
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
-        """Log density of all scores at points of a family and nodes of the noise, (N, R)."""
         return super().log_likelihood(family, points) + self.extra
 
     def log_likelihood_sought(self, family: str, points: FloatArray) -> FloatArray:
@@ -216,7 +212,6 @@ class PairFit(FieldFit):
 
 
 def _moments(weight: FloatArray, values: FloatArray) -> tuple[Any, Any]:
-    """Mean and standard deviation of weighted values (N, ...)."""
     mean = weight @ values
     return mean, np.sqrt(weight @ (values - mean) ** 2)
 

@@ -1,10 +1,9 @@
 """Posterior of the true state of the art from all that is known of a board.
 
-``leaderboard.evidence`` has the model. One leaderboard has one draw of the shared error ``z`` and
-cannot show it: ``z`` and ``rho`` keep their priors; from answers to single items rho is learnt.
-P(psi) is an average over families weighted by their evidence, fitted to the top part of the board
-(``evidence.modelled_entries``). ``docs/measured/calibration.md`` has the coverage,
-``tests/leaderboard/test_posterior.py`` the second route.
+One leaderboard has one draw of the shared error ``z`` and cannot show it: ``z`` and ``rho`` keep
+their priors; from answers to single items rho is learnt. P(psi) is an average over families
+weighted by their evidence, fitted to the top part of the board. ``docs/measured/calibration.md``
+has the coverage, ``tests/leaderboard/test_posterior.py`` the second route.
 
 Skill increases with psi whatever the shift: ranks and P(best) do not depend on it, intervals of
 skill do. Joint sets of ranks come from the draws of all skills, stepwise ones from the errors of
@@ -77,20 +76,13 @@ class EntryDraws:
             np.put_along_axis(rank[start : start + rows], order, places, axis=1)
         return rank
 
-    @property
-    def possible(self) -> NDArray[np.float32]:
-        return np.clip(self.skill, *self.limits)
-
     def mean(self) -> FloatArray:
-        """Posterior mean of each skill, (m,)."""
-        return self._pooled(self.possible, lambda x: x.mean(dtype=float))
+        return self._pooled(np.clip(self.skill, *self.limits), lambda x: x.mean(dtype=float))
 
     def interval(self, ci_prob: float = 0.95) -> FloatArray:
-        """Equal-tailed interval of each skill, (m, 2)."""
-        return self._quantiles(self.possible, ci_prob, "linear")
+        return self._quantiles(np.clip(self.skill, *self.limits), ci_prob, "linear")
 
     def rank_interval(self, ci_prob: float = 0.95) -> IntArray:
-        """Interval of each rank with at least this probability, (m, 2)."""
         return self._quantiles(self.rank, ci_prob, "inverted_cdf").astype(np.int64)
 
     def _quantiles(self, draws: NDArray[Any], ci_prob: float, method: Any) -> FloatArray:
@@ -215,7 +207,6 @@ class BoardPosterior:
 
     @cached_property
     def entries(self) -> EntryDraws:
-        """Draws of all entries with their ranks and P(best); needs ``every``."""
         return entries_of(self.skills, self.rng)
 
 
@@ -292,7 +283,6 @@ def reasons_of(fit: FieldFit) -> Iterator[str]:
 
 
 def _perfect_entries(board: Leaderboard) -> int:
-    """Number of perfect scores more than eight standard errors apart from the others."""
     perfect = (board.scores == 1) & (board.metric != "score")
     if not perfect.any() or perfect.all():
         return 0

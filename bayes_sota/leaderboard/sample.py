@@ -209,7 +209,6 @@ def best_first(scores: FloatArray) -> FloatArray:
 def _replicates(
     fit: FieldFit, some: Parameters, boards: FloatArray, rng: np.random.Generator
 ) -> dict[str, dict[str, Any]]:
-    """Groups of some draws: replicated scores, and boards from the prior."""
     sign, skills = fit.evidence.board.sign, draw_skills(fit, some, rng, every=True)
     again = fresh_scores(fit, some, rng, skills.psi[:, skills.classifier])
     prior = _prior(fit, some.node.size, rng)
@@ -222,7 +221,6 @@ def _replicates(
 
 
 def _prior(fit: FieldFit, size: int, rng: np.random.Generator) -> dict[str, Any]:
-    """Prior draws of the parameters, of the best and of the winner's skill."""
     rho = fit.priors.correlation.quantile(rng.random(size))
     shift = rng.standard_normal(size) * fit.evidence.wider((size,), rng)
     luck = fit.priors.submission_luck.quantile(rng.random(size)) if fit.evidence.has_luck else None
@@ -251,8 +249,7 @@ def complete(
     board : Leaderboard
         Whose model it is.
     model : pm.Model, optional
-        An extended model; default that of the ``with`` block, or the model of the board. Log
-        likelihood, prior and replicated scores come from it, and the density of the skills.
+        An extended model; default that of the ``with`` block, or the model of the board.
     priors, family, fit
         As in ``build_model``; the family by default that of the trace.
     random_seed : int, SeedSequence, Generator or None

@@ -1,8 +1,8 @@
-"""Estimates of theta_sota by every route, of one board or many, and by other assumptions.
+"""Estimates of theta_sota by every route, of one board, two or many, and by other assumptions.
 
 ``tests/calibration/judged_boards.py`` judges them on boards that are drawn from the answers of real
-classifiers, ``tests/calibration/board_shapes.py`` on simulated boards;
-``tests/leaderboard/test_sample_estimate.py`` compares rows of the sensitivity with own fits.
+classifiers; ``tests/leaderboard/test_sample_estimate.py`` compares rows of the sensitivity with own
+fits.
 """
 
 import warnings
@@ -58,11 +58,8 @@ _OF_PAIRS = ("priors", "model", "domain", "field", "draws", "chains", "random_se
 
 LEVELS = (0.025, 0.5, 0.975)  # of the prior of lambda
 _TEAMS = ("skill", "expected_private", "public_gain", "unusual")
-_DIMS = {
-    **dict.fromkeys(_TEAMS, ("classifier",)),
-    "score": ("classifier", "board"),
-    "shape": ("shape_parameter",),
-}
+_DIMS: dict[str, tuple[str, ...]] = dict.fromkeys(_TEAMS, ("classifier",))
+_DIMS |= {"score": ("classifier", "board"), "shape": ("shape_parameter",)}
 
 
 def estimate_sota(
@@ -97,16 +94,13 @@ def estimate_sota(
         Monte Carlo), ``nuts`` samples the exact marginal likelihood with PyMC; both read the
         maximum only.
     priors : Priors, optional
-        Not together with ``model``.
     model : ModelSpecification or name, optional
-        Named specification with priors and sampler settings.
+        Named specification with priors and sampler settings, in place of ``priors``.
     domain : {"image-classifiers", "language-models", "tabular"}, optional
-        Domain whose prior of rho the default model takes. Not together with ``priors`` or
-        ``model``.
+        Domain whose prior of rho the default model takes.
     field : {"single", "ensembles"}, optional
         Whether entries are single classifiers, or ensembles that share members, notebooks or
-        parents and so more error, which raises the prior of rho. Default: ensembles for a download
-        of a competition, else single.
+        parents and so more error. Default: ensembles for a download of a competition, else single.
     draws, chains : int, optional
         Draws per chain and chains; default those of the model, 1000 and 4.
     random_seed : int, SeedSequence or Generator, optional
@@ -117,8 +111,7 @@ def estimate_sota(
         Entries whose skill is known, which show how easy the items are; ``with_known`` has more
         options.
     groups : {"all", "estimands"}
-        "estimands" leaves out the groups that only checks of the model need (replicated scores,
-        prior, log likelihood, log prior). All else is the same.
+        "estimands" leaves out the groups that only checks of the model need.
     cores : int, optional
         Processes for ``abc`` and ``nuts``.
     progressbar : bool, optional
@@ -156,22 +149,20 @@ def estimate(
 ) -> tuple[xr.DataTree, BoardPosterior | None, Any]:
     """Result of ``estimate_sota``, draws where more than the best is known, and the priors."""
     chosen = (estimate_sota.__kwdefaults__ or {}) | options
-    method, known = chosen.pop("method"), chosen.pop("known")
+    method, known = chosen.pop("method") or "auto", chosen.pop("known")
     how = {k: chosen.pop(k) for k in ("cores", "progressbar")}
     if isinstance(board, PairedBoards):
-        check_choice("method", method or "auto", Literal["auto", "exact"])
+        check_choice("method", method, Literal["auto", "exact"])
         taken = {name: chosen.pop(name) for name in _OF_PAIRS}
         refuse_unused("two boards of the same teams", chosen)
         return estimate_paired(with_known(board, known), **taken), None, None
     boards: Any = _boards(board, known)
     whole = isinstance(boards[0], Leaderboard | Outcomes)
     theta0 = {"reference_skill": chosen["reference_skill"]}
-
     check_choice("groups", chosen["groups"], Groups)
     of_rho = {name: chosen[name] for name in ("model", "priors", "domain", "field")}
     builder = "leaderboard" if whole else "observed_maximum"
     spec = chosen_model(builder=builder, data=boards[0], **of_rho)
-    method = method or "auto"
     check_choice("method", method, Method)
     settings: dict[str, Any] = spec.sizes(chosen["draws"], chosen["chains"]) | spec.provenance
     settings |= {name: chosen[name] for name in ("random_seed", "groups")}
@@ -199,7 +190,6 @@ def estimate(
 
 
 def _boards(board: Any, known: KnownSkills | None) -> tuple[Data, ...]:
-    """A whole board with its anchors, or boards of which the maximum counts."""
     boards = (board,) if isinstance(board, BestScore | Outcomes) else board
     several = isinstance(boards, list | tuple) and len(boards) > 0
     if not several or not all(isinstance(one, BestScore | Outcomes) for one in boards):
@@ -221,12 +211,12 @@ def estimate_many(
     boards : sequence
         Each as ``estimate_sota`` takes it.
     cores : int
-        Processes. joblib starts them: inside ``joblib.parallel_config("dask")`` the workers of a
-        Dask cluster do the work.
+        Processes of joblib: inside ``joblib.parallel_config("dask")`` the workers of a Dask cluster
+        do the work.
     random_seed : int
         Each board gets a seed from this one and its place.
     **settings
-        As ``estimate_sota`` takes them, the same for all boards.
+        As ``estimate_sota`` takes them.
 
     Examples
     --------
@@ -298,7 +288,6 @@ def rows_of(
 
 
 def _rows_of_fit(given: FieldFit, of_fit: Callable[[FieldFit], FloatArray]) -> Iterator[Row]:
-    """Rows that need no other fit: rho at each node, rho learnt, and each family alone."""
     if given.nodes.cells > 1:
         for x in np.unique(given.rho).tolist():
             yield "rho", x, of_fit(given.at_rho(x))
@@ -311,7 +300,6 @@ def _rows_of_fit(given: FieldFit, of_fit: Callable[[FieldFit], FloatArray]) -> I
 def _rows_of_maxima(
     boards: Sequence[BestScore], known: MaximumPriors, theta0: float | None, anew: Any
 ) -> Iterator[Row]:
-    """Rows of observed maxima alone."""
     rho, spread = known.correlation, known.skill.spread
     if all(board.metric == "accuracy" for board in boards):
         middle = default_reference_skill(boards[0]) if theta0 is None else theta0
@@ -324,8 +312,6 @@ def _rows_of_maxima(
 
 
 def _with_tries(boards: Sequence[BestScore], factor: float) -> tuple[BestScore, ...]:
-    """The same boards with ``factor`` times as many classifiers."""
-
     def more(n: int | TriesPrior) -> int | TriesPrior:
         return n.scaled(factor) if isinstance(n, TriesPrior) else max(1, round(n * factor))
 
@@ -376,14 +362,12 @@ def estimate_paired(
     xarray.DataTree
         ``posterior``: theta_sota, winner_skill, multiplicity_bias, rho, score_shift (private minus
         public score at the winner's skill), standard errors, ``best`` (index of the best team), per
-        classifier ``skill`` and ``expected_private``, the parameters of the field and of the noise;
-        with submissions ``submission_luck`` (lambda) and ``submission_slope``. ``prior`` has the
-        same of fields from the prior. ``observed_data``, ``posterior_predictive``,
-        ``prior_predictive``: ``score`` (classifier, board). ``log_likelihood``: ``score``
-        (classifier,), 0 for ignored teams. ``predictions``: new scores, ``public_gain`` (public
-        score minus its expectation given the private one) and ``unusual`` (probability that luck
-        and selection do not explain it). Attributes ``rho_learnt``, ``luck_learnt`` and
-        ``n_copies``, teams left out as copies of another.
+        classifier ``skill`` and ``expected_private``; with submissions ``submission_luck`` (lambda)
+        and ``submission_slope``. ``predictions``: new scores, ``public_gain`` (public score minus
+        its expectation given the private one) and ``unusual`` (probability that luck and selection
+        do not explain it). ``log_likelihood``: ``score`` (classifier,), 0 for ignored teams.
+        Attributes ``rho_learnt``, ``luck_learnt`` and ``n_copies``, teams left out as copies of
+        another.
 
     Examples
     --------
@@ -414,7 +398,6 @@ def _result(
     groups: Groups,
     known: dict[str, Any],
 ) -> xr.DataTree:
-    """Result of parameters of the field: skills and noise are drawn given them."""
     pairs, boards, priors = fit.evidence, fit.evidence.boards, fit.evidence.priors
     noise, log_prior, psi, unusual = drawing.draw_psi(fit, parameters, rng)
     labels = {"classifier": [boards.names[i] for i in pairs.kept], "board": list(BOARDS)}

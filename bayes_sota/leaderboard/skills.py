@@ -74,7 +74,6 @@ class Skills:
 
     @cached_property
     def entry_of(self) -> IntArray:
-        """A modelled entry of each column, (C,)."""
         column, first = np.unique(self.classifier, return_index=True)
         return self.fit.evidence.entries[first[column >= 0]]
 
@@ -104,7 +103,6 @@ class Skills:
         return leaders if np.isneginf(others).all() else np.column_stack([leaders, others])
 
     def with_known(self, rng: np.random.Generator) -> "Skills":
-        """The same with known skills, of modelled entries with a column of their own."""
         evidence, anchors = self.fit.evidence, self.fit.evidence.board.anchors
         which, row = np.nonzero(anchors.entry[:, None] == evidence.entries)
         alone = np.bincount(self.classifier)[self.classifier[row]] == 1
@@ -192,7 +190,6 @@ class Skills:
     def _draw_below(
         self, below: IntArray, draws: IntArray, r: int, rng: np.random.Generator
     ) -> FloatArray:
-        """Psi of entries below the modelled part, flat a priori, (k, entries)."""
         evidence, law = self.fit.evidence, self.fit.evidence.law
         rho, scores = self.rho[draws, None], evidence.seen[below]
         variance = evidence.own_as_printed(rho, below)
@@ -323,7 +320,6 @@ def draw_tries(fit: FieldFit, size: int, rng: np.random.Generator) -> FloatArray
 def _levels(
     evidence: Evidence, point: IntArray, entry: IntArray, columns: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Uniform numbers of classifiers for draws of points (D,), (D, columns)."""
     if evidence.shares_scores:
         begin = rng.integers(REPEATS, size=(point.max() + 1, columns))[point]
         quarter = (place_within(point)[:, None] + begin) % REPEATS
@@ -334,7 +330,6 @@ def _levels(
 
 
 def _log_cdf_of_best(cdf: FloatArray, copies: FloatArray) -> FloatArray:
-    """Log cdf of the best of ``copies`` (K,) classifiers, (N, G), from cdfs (N, K, G)."""
     most = int(np.argmax(copies))
     impossible = np.exp(-CERTAIN / max(copies[most], _TINY)) * cdf[:, most, -1:]
     start = int(np.argmax((cdf[:, most] >= impossible).any(axis=0)))  # of where the best may lie

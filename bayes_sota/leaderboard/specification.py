@@ -54,7 +54,6 @@ def chosen_model(
 
 
 def _of_kind(domain: str | None, field: str, builder: str) -> ModelSpecification:
-    """Default model of a builder with the prior of rho of a domain and a kind of field."""
     if domain is not None:
         check_choice("domain", domain, DOMAINS)
     check_choice("field", field, KINDS_OF_FIELD)

@@ -183,7 +183,6 @@ def board_table(
 def _rows(
     board: Leaderboard, found: BoardPosterior, sets: IntArray, prob: float
 ) -> list[dict[str, Any]]:
-    """Rows of the JSON, best score first."""
     entries, evidence, order = found.entries, found.skills.fit.evidence, board.order
     scores, mean = board.scores[order], board.sign * entries.mean()[order]
     ends = np.sort(board.sign * entries.interval(prob)[order], axis=1).tolist()
@@ -217,10 +216,8 @@ def _separating(
     apart = found.entries.skill[:, pair].astype(float) @ [1, -1]
     gap, sd = float(apart.mean()), float(apart.std())
     reach = gap - float(np.quantile(apart, (1 - prob) / 2))
-    if sets[0, 1] < sets[1, 0] or gap <= 2 * sd / np.sqrt(apart.size) or reach < gap:
-        return None
     share = more_items(gap, reach, 1)
-    if share is None:
+    if share is None or sets[0, 1] < sets[1, 0] or gap <= 2 * sd / np.sqrt(apart.size):
         return None
     # items narrow the errors of scores; the prior, which narrows the interval too, stays as it is
     share *= max(1.0, (_reach_of_scores(found, pair, prob) / reach) ** 2)
@@ -239,7 +236,6 @@ def _reach_of_scores(found: BoardPosterior, pair: IntArray, prob: float) -> floa
 
 
 def _notes(board: Leaderboard, how: Ranks) -> Iterator[str]:
-    """Notes on an unusual board, or on ranks whose sets may be too narrow."""
     if board.is_partial:
         listed = f"{board.n_entries:,} of about {board.typical_tries:,.0f} classifiers are listed"
         yield f"{listed}: ranks and P(best) are among these, theta_sota is the best of all"
@@ -251,7 +247,6 @@ def _notes(board: Leaderboard, how: Ranks) -> Iterator[str]:
 def _sentences(
     data: Leaderboard | Outcomes, content: dict[str, Any], winner: dict[str, Any]
 ) -> Iterator[str]:
-    """The leader, the best of all, who may be it, and what would distinguish the first two."""
     first, prob, pairs = content["entries"][0], content["prob"], content["n_entries"] - 1
     who, skill = text.shown_name(first["name"], 60), winner | first["skill"]
     ranges = f"ranges are {prob:.0%} intervals"
@@ -280,7 +275,6 @@ def _sentences(
 
 
 def _columns(data: Leaderboard | Outcomes, d: int, prob: float) -> dict[str, Any]:
-    """Columns of the printed table, with skills of ``d`` decimals."""
     shown = words.score_decimals(data)
     return {
         "rank": "rank",
@@ -349,16 +343,14 @@ def describe_skills(
 
 
 def _record(skill: Skill, ci_prob: float) -> dict[str, Any]:
-    """JSON of one classifier; null where a number does not exist."""
     sd, worth, share = (
         value if np.isfinite(value) else None
         for value in (skill.sd, skill.n_effective, skill.share_of_runs)
     )
-    interval = list(skill.interval(ci_prob))
     return {
         "name": skill.name,
         "score": skill.score,
-        "skill": {"mean": skill.mean, "sd": sd, "interval": interval},
+        "skill": {"mean": skill.mean, "sd": sd, "interval": list(skill.interval(ci_prob))},
         **{key: getattr(skill, key) for key in ("n_items", "n_clusters", "n_tasks", "n_runs")},
         "n_effective": worth,
         "share_of_runs": share,
@@ -366,7 +358,6 @@ def _record(skill: Skill, ci_prob: float) -> dict[str, Any]:
 
 
 def _digits(skill: Skill) -> tuple[int, str]:
-    """Decimals of a score and of a skill, and the kind of score."""
     if np.isnan(skill.n_effective):
         return text.decimals_for(skill.error), "score"
     return max(text.decimals_for(skill.sd), 3), "accuracy"
@@ -450,7 +441,6 @@ def board_by_task(
 
 
 def _rows_of_task(found: TaskComparison, t: int, ci_prob: float) -> list[dict[str, Any]]:
-    """Rows of the JSON in one task, one for each entry."""
     skills = [summarize_draws(drawn, ci_prob) for drawn in found.skills_in(t).T]
     scores, p_best = found.sign * found.errors.scores[t], found.best_in(t)[1]
     each = zip(found.methods, scores.tolist(), skills, p_best.tolist(), strict=True)

@@ -41,7 +41,10 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
         "public": lambda row: f"{row['public_score']:z.4f}",
         "private": lambda row: f"{row['private_score']:z.4f}",
     }
-    likely = {"skill": lambda row: f"{row['skill']:z.4f}", "P(best)": _chance}
+    likely = {
+        "skill": lambda row: f"{row['skill']:z.4f}",
+        "P(best)": lambda row: text.chance(row["p_best"], row["p_best_mcse"]),
+    }
     gained = {
         "beyond what is expected": lambda row: f"{row['beyond_luck']['size']:+z.4f}",
         "P(beyond luck)": lambda row: text.chance(row["beyond_luck"]["probability"]),
@@ -134,7 +137,6 @@ def _teams(tree: xr.DataTree, draws: float) -> list[dict[str, Any]]:
 
 
 def _legend(content: dict[str, Any]) -> list[str]:
-    """The terms, and how rho and lambda are known."""
     of_rho = words.about_rho(content["rho"], "differences")
     known = [_TERMS.format(", on the arcsine scale" * (content["n_test"] is not None)), of_rho]
     if luck := content.get("submission_luck"):
@@ -146,7 +148,6 @@ def _legend(content: dict[str, Any]) -> list[str]:
 
 
 def _sentences(content: dict[str, Any]) -> list[str]:
-    """The best team, the public winner, and who gained beyond luck."""
     winner, prob, names = (content[k] for k in ("public_winner", "prob", "gained_beyond_luck"))
     modelled = f"No team (of {content['n_modelled']:,} modelled)"
     gained = f"{modelled} gained more on the public board than luck, selection and shift explain."
@@ -167,7 +168,3 @@ def _sentences(content: dict[str, Any]) -> list[str]:
         f"the best of all teams with probability {text.in_prose(winner['p_best'])}.",
         gained,
     ]
-
-
-def _chance(team: dict[str, Any]) -> str:
-    return text.chance(team["p_best"], team["p_best_mcse"])

@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayes_sota.core import summary
+from bayes_sota.core import summary, text
 from bayes_sota.core.arguments import DEFAULT_SEED, NUMBER, OPEN_SHARE, POSITIVE, SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import one_thread
@@ -32,15 +32,6 @@ from bayes_sota.core.parallel import shown_progress
 from bayes_sota.core.priors import SKILL_FAMILIES, Priors
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.tables import SOFTWARE, Report, Table, table_of
-from bayes_sota.core.text import (
-    as_score,
-    counted,
-    decimals_of,
-    in_prose,
-    shown_name,
-    span,
-    steady_decimals,
-)
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.known import with_known
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
@@ -112,8 +103,7 @@ def report_sota(
     Examples
     --------
     >>> board = BestScore("0.98", n_test=200, n_classifiers=50)
-    >>> report = report_sota(board, random_seed=1, sensitivity=False)
-    >>> report.tables[0].rows[0][:4]
+    >>> report_sota(board, random_seed=1, sensitivity=False).tables[0].rows[0][:4]
     ['theta_sota', '0.969', '0.012', '0.941 to 0.988']
     """
     known, given = settings.pop("known", None), data if isinstance(data, tuple) else (data,)
@@ -205,7 +195,6 @@ def sota_sensitivity(
 
 
 def _tried(rows: Iterable[Row], ci_prob: float, progressbar: bool | None) -> list[dict[str, Any]]:
-    """Summaries of theta_sota under each assumption."""
     found = []
     with shown_progress(None, "assumptions", show=progressbar) as advance:
         for assumption, value, draws in rows:
@@ -216,7 +205,6 @@ def _tried(rows: Iterable[Row], ci_prob: float, progressbar: bool | None) -> lis
 
 
 def _content_of(tree: xr.DataTree, data: Any, index: int, ci_prob: float) -> dict[str, Any]:
-    """Keys of JSON on one board."""
     found = partial(summary.estimand_summary, tree, ci_prob=ci_prob, board=index)
     tries: Any = data.n_classifiers
     whole = isinstance(data, Leaderboard | Outcomes)
@@ -251,14 +239,13 @@ def _worth_of_an_anchor(found: BoardPosterior, now: dict[str, Any]) -> Iterator[
     if times > _HARDLY:
         return
     low, high = (now["mean"] + times * (end - now["mean"]) for end in now["interval"])
-    digits = words.said_decimals(board, decimals_of(now))
-    ends = " to ".join(as_score(x, digits, board.metric) for x in (low, high))
+    digits = words.said_decimals(board, text.decimals_of(now))
+    ends = " to ".join(text.as_score(x, digits, board.metric) for x in (low, high))
     one = "one similar model whose skill is known (--known NAME=SKILL)"
     yield f"{one} would narrow the range of theta_sota to about {ends}"
 
 
 def _by_assumption(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Rows of the sensitivity as JSON has them."""
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         entry = {name: row[name] for name in ("value", "mean", "mcse", "interval")}
@@ -269,15 +256,14 @@ def _by_assumption(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, A
 def _sentences(
     boards: tuple[Data, ...], each: list[dict[str, Any]], ci_prob: float
 ) -> Iterator[str]:
-    """Expected scores of the winner and of the best on new items, beside the best score."""
     for data, content in zip(boards, each, strict=True):
-        of_board = f' of "{shown_name(data.name, 60)}"' * (len(boards) > 1)
+        of_board = f' of "{text.shown_name(data.name, 60)}"' * (len(boards) > 1)
         who, new = content.get("winner") or "the winner", content["winner_new_score"]
-        d = words.said_decimals(data, decimals_of(new))
-        low, high = (as_score(end, d, data.metric) for end in new["interval"])
+        d = words.said_decimals(data, text.decimals_of(new))
+        low, high = (text.as_score(end, d, data.metric) for end in new["interval"])
         more = f"on {_FRESH[data.new]} the winner would score {low} to {high}"
         winner, best = content["winner_skill"], content["theta_sota"]
-        who, score = shown_name(who, 60) + of_board, content["observed_maximum"]
+        who, score = text.shown_name(who, 60) + of_board, content["observed_maximum"]
         yield from words.answer_of(data, who, winner, best, score, more)
         if answer := content.get("p_new_truly_better"):
             yield sentence_of(answer, of_board)
@@ -291,19 +277,18 @@ def _tables(
     sensitivity: Sequence[dict[str, Any]],
     ci_prob: float,
 ) -> list[Table]:
-    """The estimands of each board, and the sensitivity."""
-    meanings = {name: text.format(_FRESH[boards[0].new]) for name, text in MEANING.items()}
+    meanings = {name: said.format(_FRESH[boards[0].new]) for name, said in MEANING.items()}
     pairs = zip(boards, each, strict=True)
     tables = [words.quantity_table(one, meanings, ci_prob, data.name) for data, one in pairs]
 
     def steady(row: dict[str, Any]) -> int:
-        return steady_decimals(row["sd"], row["mcse"])
+        return text.steady_decimals(row["sd"], row["mcse"])
 
     columns: dict[str, Any] = {
         "assumption": lambda row: row["assumption"].replace("_", " "),
         "set to": lambda row: setting_of(row["assumption"], row["value"]),
         "theta_sota": lambda row: f"{row['mean']:z.{steady(row)}f}",
-        f"{ci_prob:.0%} interval": lambda row: span(row["interval"], steady(row)),
+        f"{ci_prob:.0%} interval": lambda row: text.span(row["interval"], steady(row)),
     }
     title = "Sensitivity to what is assumed, not observed"
     return [*tables, table_of(sensitivity, columns, title)] if sensitivity else tables
@@ -412,7 +397,6 @@ class Newcomer:
         return {"gap": float(gap), "best_score": self.sign * self.maximum, **answer}
 
     def _value(self, score: float) -> float:
-        """A score in the unit of the law: the nearest count, or itself."""
         return float(np.round(score * self.law.unit)) if self.law.spacing else float(score)
 
 
@@ -429,7 +413,6 @@ def of_board(found: BoardPosterior) -> Newcomer:
 
 
 def _on_grid(found: BoardPosterior, _score: float) -> Cells:
-    """Cells of the grid of a fit."""
     fit, evidence = found.skills.fit, found.skills.fit.evidence
     ends = np.append(evidence.y - evidence.step / 2, evidence.y[-1] + evidence.step / 2)
     reach = fit.tables[fit.rho.size // 2].typical * evidence.step
@@ -458,7 +441,6 @@ def of_maximum(tree: xr.DataTree, board: int = 0) -> Newcomer:
 
 
 def _around(tree: xr.DataTree, law: ScoreLaw, moved: FloatArray, score: float) -> Cells:
-    """Cells that are equally wide in log odds, around the score."""
     SHARE.check(score, "new_score")
     location, spread = (summary.draws_of(tree, name).ravel() for name in ("location", "spread"))
     distribution = SKILL_FAMILIES[tree.attrs["skill_family"]]().distribution(location, spread)
@@ -477,14 +459,15 @@ def _around(tree: xr.DataTree, law: ScoreLaw, moved: FloatArray, score: float) -
 
 def sentence_of(answer: dict[str, Any], where: str = "") -> str:
     """Answer to the score of a newcomer in words; ``where`` names one of several boards."""
+    probability = text.in_prose(answer["probability"])
     return (
         f"A new classifier of this field with a score of {answer['score']:g} on the same items is "
-        f"truly better than the best{where} with probability {in_prose(answer['probability'])}."
+        f"truly better than the best{where} with probability {probability}."
     )
 
 
 def reasons_of_answer(answer: dict[str, Any]) -> list[str]:
     """Reason not to trust the answer."""
-    few = counted(round(answer["effective_draws"]), "draw supports", "draws support")
+    few = text.counted(round(answer["effective_draws"]), "draw supports", "draws support")
     reason = f"the new score is so unlike the field that only {few} it, below {_LEAST_DRAWS:.0f}"
     return [reason] * (answer["effective_draws"] < _LEAST_DRAWS)

@@ -152,7 +152,6 @@ def answer_of(
 
 
 def _competitors(data: BestScore | Outcomes) -> str:
-    """Number of entries, or of classifiers, known or not."""
     if isinstance(data, Leaderboard) and not data.is_partial:
         return text.counted(data.n_entries, "entry", "entries")
     if isinstance(data, Outcomes) or isinstance(data.n_classifiers, int):
@@ -161,7 +160,6 @@ def _competitors(data: BestScore | Outcomes) -> str:
 
 
 def _behind(data: BestScore | Outcomes) -> str:
-    """Items behind the best score, and its owner; or how a best score alone is read."""
     if isinstance(data, Leaderboard | Outcomes):
         facts, winner, leaders = items_of(data), winner_of(data), len(leaders_of(data))
         source, number = facts["n_test_source"], facts["n_test"]
