@@ -7,15 +7,13 @@ The residual of an anchor is its score minus its known skill, in standard errors
 
 with the shift z; the loading falls with the distance from the leaders. With W the covariance of the
 residuals, z given them is normal with mean :math:`\lambda' W^{-1} e` and variance
-:math:`1 - \lambda' W^{-1} \lambda` at each rho, which keeps its prior. From answers every
-entry has its own correlations :math:`R_{ja}` with the anchors: its score moves by
-:math:`R_{ja} W^{-1} e` standard errors, and :math:`V_j = 1 - R_{ja} W^{-1} R_{aj}` of its variance
-is left.
+:math:`1 - \lambda' W^{-1} \lambda` at each rho, which keeps its prior. From answers every entry has
+its own correlations :math:`R_{ja}` with the anchors: its score moves by :math:`R_{ja} W^{-1} e`
+standard errors, and :math:`V_j = 1 - R_{ja} W^{-1} R_{aj}` of its variance is left.
 
 Each anchor is *stray*, from another population, with probability 0.1; its residual then has a
-variance larger by 9. The mixture over sets of strays is reduced to its mean and variance.
-``tests/leaderboard/test_anchors.py`` compares with linear algebra and simulated boards,
-``tests/calibration/anchors.py`` judges boards of real classifiers.
+variance larger by 9. ``tests/leaderboard/test_anchors.py`` compares with linear algebra and
+simulated boards, ``tests/calibration/anchors.py`` judges boards of real classifiers.
 """
 
 from collections.abc import Sequence
@@ -75,8 +73,8 @@ def explain(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mean and explained variance of errors given the anchors, (..., k), and weights (..., k, q).
 
-    From the correlations of the errors with those of the anchors, (..., k, q), and of the anchors,
-    (..., q, q), whose diagonal is not read.
+    From the correlations of the errors with the anchors, (..., k, q), and of the anchors, (..., q,
+    q).
     """
     residual, error = residuals(law, anchors)
     strays, log_prior = stray_sets(residual.size)
@@ -163,8 +161,7 @@ def pull_of_items(
 def correlations(data: Outcomes, law: ScoreLaw, leaders: IntArray) -> FloatArray:
     """Correlations of entries and of anchors with the anchors, (m + q, q).
 
-    With few mistakes they are shrunk towards those expected from the distance of two skills;
-    products of weights keep the matrix positive definite.
+    With few mistakes they are shrunk towards those expected from the distance of two skills.
     """
     anchors, m = data.anchors, data.scores.size
     unit = _units(np.concatenate([data.average.influence, anchors.influence], axis=1))
@@ -230,9 +227,9 @@ def known_skills(
 ) -> FloatArray:
     """Draws of the skills of anchors ``which`` that compete, (D, k), given their known skills.
 
-    ``skill`` and ``variance`` (k,) are draws given the shift alone. They move towards noisy copies
-    of the known skills (perturbed observations of the ensemble Kalman filter). From items, where
-    the known skills have moved the scores already, a share of the draws becomes the known skill.
+    They move towards noisy copies of the known skills (perturbed observations of the ensemble
+    Kalman filter). From items, where these have moved the scores already, a share of the draws
+    becomes the known skill.
     """
     sd = law.errors_at(law.inside(anchors.skill[which]))
     error = np.hypot(anchors.error[which], anchors.share[which] ** 0.5 * sd)

@@ -57,9 +57,8 @@ _FURTHEST = 37.0
 class Tables:
     """Probabilities at one value of rho and of the luck of submissions.
 
-    ``score`` (K, G) is the probability of each distinct score over its highest, whose logarithm is
-    ``log_scale`` (K,); ``reach`` (L, G) the probability that a score of each kind is modelled, None
-    if all are; ``typical`` (G,) that of a typical entry.
+    Of each distinct score relative to its highest (K, G), whose logarithm is ``log_scale`` (K,); of
+    being modelled, by kind (L, G), None if all are, and of a typical entry (G,).
     """
 
     score: FloatArray
@@ -141,7 +140,6 @@ class Evidence:
 
     @property
     def is_cut(self) -> bool:
-        """Whether entries below the modelled part exist, listed or not."""
         return self.entries.size < self.scores.size or self.board.is_partial
 
     @property
@@ -240,7 +238,6 @@ class Evidence:
         return Tables(np.exp(log_p - top[:, None]), scale, reach, typical)
 
     def reaches(self, cut: float, variance: FloatArray, luck: float) -> FloatArray:
-        """Probability of at least the value ``cut``, by kind, (L, G)."""
         reach = self.law.reach(self.psi, cut, variance[:, None])
         return reach if self.numbers is None else self.noise(luck).raised(reach)
 
@@ -266,7 +263,6 @@ class Evidence:
     def draw_scores(
         self, psi: FloatArray, rho: float, luck: float, rng: np.random.Generator
     ) -> FloatArray:
-        """Printed scores of entries with psi (D, E), given that they are modelled."""
         error = np.sqrt(self.own(rho, self.entries)) * self.law.errors_at(psi)
         error = np.maximum(error, 1e-12)
         low = np.full(psi.shape, -np.inf)
@@ -353,8 +349,7 @@ def modelled_entries(law: ScoreLaw, board: Leaderboard) -> NDArray[np.bool_]:
     """Entries that the skill distribution is fitted to, (m,): the top part of the board.
 
     An entry more than four standard errors below the best cannot be the best, and failed or
-    abandoned entries follow other laws. The best ``max(10, 3 sqrt(m))`` always count, the
-    intermediate order statistics that inform an upper tail.
+    abandoned entries follow other laws. The best ``max(10, 3 sqrt(m))`` always count.
     """
     scores, ratio = board.scores, board.error_ratios
     least = int(max(_LEAST, np.ceil(_PER_ROOT * np.sqrt(scores.size))))
@@ -373,10 +368,7 @@ def skill_grid(
     complete: bool,
     luck: float = 0.0,
 ) -> FloatArray:
-    """Equally spaced grid, a sixth of the leaders' least standard error apart, with wide margins.
-
-    The lowest skill may lie ``luck`` standard errors further below its score.
-    """
+    """Grid, a sixth of the leaders' least standard error apart, with wide margins."""
     places, errors = law.places(values)
     errors = errors * ratio
     low = np.min(places - ((4 if complete else 6) + luck) * np.minimum(errors, 1.0))

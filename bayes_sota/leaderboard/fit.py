@@ -5,16 +5,10 @@ equally likely values of rho, and each value keeps its prior weight (an exact cu
 ``tests/leaderboard/test_posterior.py`` has the second route.
 
 Real boards are left-skewed: a crowd near the top, and a tail of weaker entries. Shapes are on the
-log-odds scale of ``psi = theta + rho sd z``, skill on these items:
-
-==================  ===============================================================
-``normal``          a crowd with symmetric tails
-``ex-gaussian``     an upper edge, sharp or soft, and an exponential tail to the left
-==================  ===============================================================
-
-NumPy and PyTensor (``Operations``) evaluate the same formulas. Every width is at least one grid
-step: a narrower density has no defined mass on the grid. ``tests/leaderboard/test_shapes.py``
-compares each density with its integral and, where SciPy has it, with SciPy.
+log-odds scale of ``psi = theta + rho sd z``, skill on these items: ``normal``, a crowd with
+symmetric tails, and ``ex-gaussian``, an upper edge, sharp or soft, and an exponential tail to the
+left. Every width is at least one grid step: a narrower density has no defined mass on the grid.
+``tests/leaderboard/test_shapes.py`` compares each density with its integral and with SciPy.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -61,10 +55,7 @@ def operations_of(library: Any, **more: Callable[..., Any]) -> Operations:
 
 @dataclass(frozen=True)
 class FieldScale:
-    """Prior of the place and the width of a field, in log odds; ``step`` is the least width.
-
-    The place is normal, and so is the logarithm of the width.
-    """
+    """Normal priors of the place and the log width of a field, in log odds."""
 
     location: float
     location_sd: float
@@ -137,10 +128,7 @@ NUMPY: Operations = operations_of(np, log_ndtr=log_ndtr, betainc=betainc)
 
 @dataclass(frozen=True, eq=False)
 class FieldFit(Fit):
-    """Evidence of a board, with weighted parameters of every family at every value of rho.
-
-    ``copies`` (K,) is the effective number of entries of each distinct score.
-    """
+    """Evidence of a board, with weighted parameters of every family at every value of rho."""
 
     evidence: Evidence
     priors: BoardPriors
@@ -158,8 +146,7 @@ class FieldFit(Fit):
         """Share, density (G,) and reach (G,) of skills that belong to no shape: half an entry.
 
         A leader of another kind stays where it is. Outliers follow the wide prior of the field's
-        place. The share is one of the modelled part, at the largest rho: a shape below the cut must
-        still explain the crowd above. The reach is None where all entries are modelled.
+        place.
         """
         evidence, scale = self.evidence, self.scale
         share, z = _STRANGERS / evidence.copies.sum(), evidence.y - scale.location
@@ -217,8 +204,8 @@ class FieldFit(Fit):
     def in_units(self, log_density: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Densities (..., G) in a unit, and its logarithm, (...).
 
-        On a cut board the unit is the highest density: a shape far below the cut must keep its
-        slope instead of underflowing.
+        On a cut board the unit is the highest density, so that a shape far below the cut keeps its
+        slope.
         """
         log_unit = log_density.max(axis=-1) * self.evidence.is_cut
         return np.exp(np.clip(log_density - log_unit[..., None], -700.0, 50.0)), log_unit
@@ -235,7 +222,6 @@ class FieldFit(Fit):
         return self.likelihood(self.join(shape), log_unit)
 
     def log_likelihood_sought(self, family: str, points: FloatArray) -> FloatArray:
-        """The same at seven of many nodes, (N, 7)."""
         shape, log_unit = self.shape_of(family, points)
         return self.sought[1](self.join(shape), log_unit)
 
@@ -258,8 +244,8 @@ class FieldFit(Fit):
         .. math:: w_j \log \frac{\int p(x_j \mid \psi, \rho)\, dP(\psi \mid \phi)}
                   {\int P(\text{modelled} \mid \psi, \rho)\, dP(\psi \mid \phi)}
 
-        with an equal share of the log probability of the number of entries below. The weight is
-        below 1 where several entries stand for one classifier.
+        with an equal share of the log probability of the number of entries below; w is below 1
+        where several entries stand for one classifier.
         """
         row = self.evidence.row
         weight = self.copies / np.bincount(row)
@@ -298,7 +284,6 @@ class FieldFit(Fit):
         return np.column_stack([place, np.log(self.spread(points)), points[:, 2:]])
 
     def standardised(self, location: Any, log_spread: Any, *shape: Any) -> tuple[Any, ...]:
-        """Standard normal coordinates of values of ``parameters``, arrays or tensors."""
         (mean, sd), (log_mean, log_sd) = self.prior
         sign = self.evidence.board.sign
         return sign * (location - mean) / sd, (log_spread - log_mean) / log_sd, *shape
@@ -322,9 +307,8 @@ class Likelihood:
     .. math:: \prod_j \frac{p(x_j \mid \phi)}{R} \cdot \int_0^1 (s R)^n (1 - s R)^k\, ds, \quad
               R = P(\text{modelled} \mid \phi)
 
-    Scores count given that they are modelled, as entries below may have failed and follow other
-    laws. Their number counts as far as it can: an unknown share s of the n + k entries, uniform a
-    priori, is of the field. With k = 0 this is the likelihood of all scores.
+    Entries below may have failed and follow other laws. Their number counts as far as it can: an
+    unknown share s of the n + k entries, uniform a priori, is of the field.
     """
 
     def __init__(self, tables: Sequence[Tables], copies: FloatArray, evidence: Evidence) -> None:
@@ -403,8 +387,7 @@ def effective_copies(evidence: Evidence) -> FloatArray:
     """Entries of each distinct score that count as separate classifiers, (K,).
 
     Where more entries share a score than the scores around it explain (Poisson, 1 % over all
-    scores), they share a notebook, and count as the average number per possible score within 0.7
-    standard errors.
+    scores), they share a notebook, and count as the average number within 0.7 standard errors.
     """
     law, values = evidence.law, entry_values(evidence.board)
     distinct, copies = np.unique(values, return_counts=True)

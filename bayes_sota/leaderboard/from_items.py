@@ -111,10 +111,9 @@ def _of_answers(data: Outcomes, correlation: ResponseCorrelation) -> Evidence:
 def _ratios(data: Outcomes, law: ScoreLaw) -> FloatArray:
     """Standard errors that the items show over those of the law, shrunk, (m,).
 
-    Error and score come from the same items: a lucky classifier near an AUC of 1 shows a small
-    error. So the logarithm of each ratio is shrunk towards their mean by the share of its own
-    noise, ``1 / 4k`` with k items that carry its variance. For AUCs the mean is shrunk towards 0,
-    with its error taken as ``1 / k``: DeLong's error is too small near 1.
+    A lucky classifier near an AUC of 1 shows a small error. So the logarithm of each ratio is
+    shrunk towards their mean by the share of its own noise, ``1 / 4k`` with k items that carry its
+    variance. For AUCs the mean is shrunk towards 0: DeLong's error is too small near 1.
     """
     scores, of_score = data.scores, carrying(data.average.influence)
     if isinstance(law, AucScoreLaw):

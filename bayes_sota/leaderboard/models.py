@@ -148,7 +148,7 @@ def start_values(fit: FieldFit) -> dict[str, Any]:
     Parameters
     ----------
     fit : FieldFit
-        From ``fit_shape``, for the same board, priors and family as the model.
+        From ``fit_shape``, as in the model.
 
     Returns
     -------
@@ -271,7 +271,6 @@ def _own_errors(fit: FieldFit) -> FloatArray:
 
 
 def _neighbours(rho: Any, nodes: FloatArray) -> tuple[slice, Any]:
-    """The two nodes around a value of rho, and their weights in linear interpolation."""
     if nodes.size == 1:
         return slice(0, 1), pt.ones(1)
     rho = pt.as_tensor_variable(rho).ravel()[0]  # PyMC gives it a dimension for the scores

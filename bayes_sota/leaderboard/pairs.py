@@ -40,9 +40,8 @@ _TINY = 1e-300
 class Noise(NamedTuple):
     """Parameters of the errors: numbers, or one for each of N nodes or draws.
 
-    ``public_sd`` and ``private_sd`` are standard deviations ``s sqrt(1 - rho^2)`` of usual
-    residuals, ``rho`` is NaN at nodes where it is not learnt, ``luck`` lambda, ``shift`` delta, and
-    ``outliers`` the probability of a wide residual.
+    Standard deviations ``s sqrt(1 - rho^2)`` of usual residuals, rho (NaN where it is not learnt),
+    lambda, delta, and the probability of a wide residual.
     """
 
     public_sd: Any
@@ -66,16 +65,15 @@ class Pairs:
 
     Attributes
     ----------
-    kept : ndarray of int, shape (k,)
-        Teams among the best of either board, or of both together; the first ``n_counted`` reach the
-        cut.
-    observed : ndarray, shape (k, 2)
-        Their public and private scores.
+    kept, observed : ndarray, shape (k,) and (k, 2)
+        Teams among the best of either board, or of both together, and their public and private
+        scores.
     middle, cut : float
         Median difference ``y - x`` of all teams; mean of both scores (the public one moved by
         ``middle``) from which on teams count, -inf where all do.
     n_counted, n_below, n_copies : int
-        Kept teams that reach the cut; all teams below it; teams with the same scores as a kept one.
+        Kept teams that reach the cut, which come first; all teams below it; teams with the same
+        scores as a kept one.
     numbers, kind : ndarray, shape (L, t) and (k,)
         Equally likely numbers of submissions of each kind of team, and the kind of each.
     law, y : ScoreLaw and ndarray, shape (G,)
@@ -185,7 +183,6 @@ class Pairs:
 
     @property
     def winner(self) -> int:
-        """Index of the public winner, or of the team with its scores, among the kept teams."""
         own = both_scores(self.boards)[self.boards.public_winner]
         return int(np.argmax(np.all(self.scores == own, axis=1)))
 
@@ -227,7 +224,6 @@ class Pairs:
         return float(minimize(minus_log_likelihood, np.zeros(3)).x[1]) * unit
 
     def slope(self, noise: Noise) -> Any:
-        """Increase of the skill per unit of ``e_T``."""
         return (self.trend - noise.luck * noise.public_sd / 2) if self.has_luck else noise.luck
 
     def expected(self, noise: Noise, kind: IntArray) -> tuple[FloatArray, FloatArray]:

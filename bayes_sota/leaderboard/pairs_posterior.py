@@ -77,11 +77,7 @@ def noise_at(pairs: Pairs, z: FloatArray) -> Noise:
 def shift_prior(
     pairs: Pairs, noise: Noise, shift: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Rho, the sd of delta, and log prior weight times density of delta, (N, K) each.
-
-    By each of its equally likely sources: sizes of the offset and, where rho is not learnt,
-    quantiles of its prior.
-    """
+    """Rho, the sd of delta, and log prior weight times density of delta, (N, K) each."""
     rho, offsets = np.asarray(noise.rho)[..., None], pairs.priors.offsets
     if pairs.errors is None:
         rho = pairs.priors.correlation.quantile(_RHO)
@@ -165,10 +161,7 @@ class PairFit(FieldFit):
 
     @classmethod
     def of_pairs(cls, pairs: Pairs, families: tuple[str, ...] = BoardPriors().families) -> Self:
-        """The fit before its parameters are sampled.
-
-        Nodes have five values of each of up to two unknowns of the noise, three of each of three.
-        """
+        """The fit before its parameters are sampled."""
         learnt, priors = pairs.errors is None, pairs.priors
         of_rho = not (learnt or priors.correlation.is_fixed)
         of_luck = pairs.has_luck and not priors.submission_luck.is_fixed
@@ -255,9 +248,8 @@ def estimands_of(
 ) -> Draws:
     """All that is reported, in units of the scores, (D,), and of each team (D, k).
 
-    Anchors of the private ``board`` show its shift z beside delta. ``public_gain`` is how much
-    public scores exceed their expectation given the private ones and the luck of submissions;
-    ``score_shift`` is the shift at the public ``winner``.
+    ``public_gain`` is how much public scores exceed their expectation given the private ones and
+    the luck of submissions; ``score_shift`` is the shift at the public ``winner``.
     """
     score, draw = pairs.to_score, np.arange(len(psi))
     rho, sd, log_weight = shift_prior(pairs, noise, noise.shift)

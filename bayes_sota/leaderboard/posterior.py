@@ -52,10 +52,8 @@ _LARGE_GAP = 8.0
 class EntryDraws:
     """Draws of the skills of all entries, with ranks and summaries.
 
-    ``skill`` (D, m) is in the order of ``board.scores``, and ranks compare it beyond its
-    ``limits``. ``p_best`` (m,) has a Monte Carlo standard error; it is 0 below the modelled part.
-    Draws of entries with the same posterior (``alike``) are pooled: from scores alone those with
-    equal scores.
+    ``skill`` (D, m) is in the order of ``board.scores``; ranks compare it beyond its ``limits``.
+    Draws of entries with the same posterior (``alike``) are pooled.
     """
 
     skill: NDArray[np.float32]
@@ -119,9 +117,7 @@ def rank_sets(
 ) -> tuple[Ranks, IntArray]:
     """Kind of the sets of ranks, and the sets of all entries, best score first, (m, 2).
 
-    Each interval alone has the probability, or all sets at once: in the posterior (joint) or
-    whatever is true (confidence). ``auto`` takes joint sets up to 100 entries, above that
-    confidence sets where possible.
+    ``auto`` takes joint sets up to 100 entries, above that confidence sets where possible.
     """
     check_choice("ranks", how, Ranks)
     why = _lacking(data)
@@ -144,7 +140,6 @@ def rank_sets(
 
 
 def _lacking(data: Leaderboard | Outcomes) -> str:
-    """The condition for simulated errors of scores that a board fails, or nothing."""
     if data.anchors is not None:
         return "skills none of which is known"
     if isinstance(data, Leaderboard):

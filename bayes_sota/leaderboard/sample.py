@@ -128,11 +128,7 @@ def sample_board(
     groups: Groups = "all",
     **provenance: Any,
 ) -> tuple[xr.DataTree, BoardPosterior]:
-    """Exact posterior of a leaderboard, or of answers or numbers per item: tree and draws.
-
-    ``groups="estimands"`` leaves out groups that only checks of the model need; all other draws are
-    the same. ``provenance`` becomes attributes.
-    """
+    """Exact posterior of a leaderboard, or of answers or numbers per item: tree and draws."""
     rng, seed = resolve_seed(random_seed)
     found = board_posterior(data, priors, draws=draws * chains, random_seed=rng, every=False)
     fit, values = found.skills.fit, dict(found.draws)
@@ -180,10 +176,7 @@ def field_values(fit: FieldFit, parameters: Parameters) -> dict[str, Any]:
 
 
 def compare_boards(observed: FloatArray, boards: FloatArray) -> xr.Dataset:
-    """Quantiles of a board (n,), and gaps from its best to the k-th next; of replicates (D, n).
-
-    p is the share of larger replicates, ties by half.
-    """
+    """Quantiles and gaps of a board (n,) and of replicates (D, n), with p-values."""
     gaps = [k for k in _GAPS if k < observed.size]
     names = [*(f"quantile {q:g}" for q in _LEVELS), *(f"best minus next {k}" for k in gaps)]
 
@@ -327,7 +320,6 @@ def skills_of_trace(
 
 
 def _log_density(model: "pm.Model", posterior: xr.Dataset) -> Callable[[int], FloatArray]:
-    """Log density with which a model observes the scores at a draw, (1, G) or (E, G)."""
     import pytensor
 
     score = next((v.owner for v in model.observed_RVs if v.name == "score"), None)

@@ -246,10 +246,7 @@ def rows_of(
     draws: int,
     random_seed: int | None,
 ) -> Iterator[Row]:
-    """Draws of theta_sota, of the first of several boards, under other assumptions.
-
-    ``found`` and ``priors`` are those of ``estimate``. Rows of a whole board share the seed.
-    """
+    """Draws of theta_sota, of the first of several boards, under other assumptions."""
     seed, board = int(generator_of(random_seed).integers(2**63)), boards[0]
     times: tuple[float, ...] = _TIMES
 

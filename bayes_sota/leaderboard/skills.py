@@ -51,12 +51,9 @@ class Skills:
         Column of each modelled entry; -1 where it is among the others.
     psi : ndarray, shape (D, C)
         Board-conditional skills.
-    others : ndarray, shape (D,)
-        Psi of the best of all others (far below, or not listed); -inf without any.
-    fresh_best : ndarray, shape (D,)
-        Expected best psi of as many fresh classifiers.
-    rho, shift, tries : ndarray, shape (D,)
-        Correlation, standardised shift, number of classifiers.
+    others, fresh_best : ndarray, shape (D,)
+        Psi of the best of all others (far below, or not listed), -inf without any; expected best
+        psi of as many fresh classifiers.
     known : (ndarray of int, shape (k,), ndarray, shape (D, k)), optional
         Columns of known skills, and their draws.
     """
@@ -236,8 +233,7 @@ def draw_skills(
 ) -> Skills:
     """Skills given the parameters of the field: of all, or of leaders and the best of the others.
 
-    ``shapes`` gives densities of some draws at ``wider_grid``, (k, 1, G), or (k, E, G) of each
-    modelled entry; ``shared`` rho and shift, (D,) each.
+    ``shapes`` gives densities of some draws at ``wider_grid``; ``shared`` rho and shift, (D,) each.
     """
     evidence, size, copies = fit.evidence, parameters.node.size, fit.copies
     rho, shift = draw_shared(fit, parameters, rng) if shared is None else shared
@@ -295,7 +291,7 @@ def draw_shared(
 ) -> tuple[FloatArray, FloatArray]:
     """Rho within the cells of nodes, and the shift, from their priors or given anchors.
 
-    Four draws of a point have shifts in different quarters, as ``cluster_mcse`` knows.
+    Four draws of a point have shifts in different quarters.
     """
     point, size = parameters.point, parameters.node.size
     begin = rng.integers(REPEATS, size=point.max() + 1)[point]

@@ -29,12 +29,6 @@ def chosen_model(
 
     ``priors`` take the place of a model. ``domain`` and ``field`` choose the prior of rho of the
     default model; a download of a competition is by default a field of ensembles.
-
-    Raises
-    ------
-    InputError
-        Priors beside a model, a domain or a kind of field beside another source of rho, or a model
-        of another builder.
     """
     if model is not None and priors is not None:
         raise InputError("give either priors or a model, not both")

@@ -301,11 +301,7 @@ def describe_skills(
     reasons: Sequence[str] = (),
     metric: str = "",
 ) -> Report:
-    """Describe the skills of classifiers, each by itself.
-
-    ``new`` is what the skills refer to, ``average`` which units have equal weight in a score,
-    ``metric`` the name of scores that are not accuracies.
-    """
+    """Describe the skills of classifiers, each by itself."""
     skills = sorted(skills, key=lambda skill: -skill.score)
     records = [_record(skill, ci_prob) for skill in skills]
     first, (d, kind) = skills[0], _digits(skills[0])
@@ -377,7 +373,6 @@ def board_by_task(
     outcomes : Outcomes
         Answers or numbers with tasks.
     ci_prob : float
-        Probability of the intervals.
     draws : int
     random_seed : int, SeedSequence, Generator or None
 

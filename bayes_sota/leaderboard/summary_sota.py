@@ -352,9 +352,8 @@ def newcomer(
 class Newcomer:
     """One more classifier of the field of a result; larger is better.
 
-    ``best`` (chain, draw) are draws of theta_sota, ``moved`` and ``own`` the shift of its score in
-    standard errors and its own variance in units of the law's. ``cells`` gives the prior of its psi
-    for a score. ``luck`` is that of the typical entry's score, as anchors show it.
+    ``moved`` and ``own`` are the shift of its score in standard errors and its own variance in
+    units of the law's; ``cells`` gives the prior of its psi for a score.
     """
 
     law: ScoreLaw

@@ -128,10 +128,7 @@ def answer_of(
     score: float,
     more: str,
 ) -> Iterator[str]:
-    """Sentences on the winner, on the best of all, and on the best score.
-
-    From summaries of the winner's skill and of theta_sota; ``more`` ends the second sentence.
-    """
+    """Sentences on the winner, on the best of all (it ends in ``more``), and on the best score."""
     metric, shown = data.metric, score_decimals(data)
     d, verb = said_decimals(data, text.decimals_of(winner)), "score"
     if isinstance(data, Outcomes) and data.passes is not None:
