@@ -51,14 +51,16 @@ Leaders of three tables of data sets have .84 (UCR), .93 and .95 (VTAB): tasks t
 are hard for all, more so than items.
 """
 _FURTHEST = 37.0
+TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
 class Tables:
     """Probabilities at one value of rho and of the luck of submissions.
 
-    Of each distinct score relative to its highest (K, G), whose logarithm is ``log_scale`` (K,); of
-    being modelled, by kind (L, G), None if all are, and of a typical entry (G,).
+    ``score`` (K, G) is relative to its highest, whose logarithm is ``log_scale`` (K,). ``reach``
+    (L, G) is the probability of being modelled by kind, None if all are, ``typical`` (G,) of a
+    typical entry.
     """
 
     score: FloatArray
@@ -73,25 +75,19 @@ class Evidence:
 
     Attributes
     ----------
-    law : ScoreLaw
-        Law of a score given psi.
     loadings : ResponseCorrelation
         Loadings on the shift, and the correlation of relatives beyond it.
     ratio, new_ratio : ndarray, shape (m,)
         Standard error of each score over that of the law, on these and on fresh items.
     entries, row : ndarray of int, shape (E,)
         The modelled entries, increasing, and the distinct score of each.
-    values, copies, kind : ndarray, shape (K,)
+    values, copies, kind, kinds : ndarray, shape (K,), and (m,) of all entries
         Distinct scores in units of the law, worst first, numbers of entries, and kinds. Laws within
         a kind differ by the score alone.
-    kinds : ndarray of int, shape (m,)
-        Kind of each entry.
     y : ndarray, shape (G,)
         Equally spaced log odds (or standardised scores).
     numbers : ndarray, shape (L, k), or None
         Equally likely numbers of submissions of each kind.
-    freedom : float
-        Degrees of freedom of Student's t errors.
     answers : ndarray, shape (m,), optional
         Numbers of answers; scores are multiples of one over them.
     adjusted : ndarray, shape (m,), optional

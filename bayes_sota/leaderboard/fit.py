@@ -29,7 +29,7 @@ from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.evidence import Evidence, Tables, board_evidence
+from bayes_sota.leaderboard.evidence import TINY, Evidence, Tables, board_evidence
 from bayes_sota.maximum.score_laws import entry_values
 
 _POINTS, _EVIDENCE_POINTS = 200, 500  # of an importance sample, for each parameter
@@ -37,7 +37,6 @@ _RESERVED = {"location", "log_spread", "rho", "shift", "score", "spread", "famil
 RHO_NODES, _EVIDENCE_NODES = 7, 12  # as many nodes as on a spline over rho are all sought
 _STRANGERS = 0.5  # entries of a board that belong to no shape, a priori
 _ENOUGH = 150.0
-_TINY = 1e-300
 _LEAST_BETA = 1e-250  # of the incomplete beta function, which loses its digits further out
 _SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _AGAIN = 0.01, 2, 4, 2
 _AROUND = 0.7  # standard errors
@@ -155,7 +154,7 @@ class FieldFit(Fit):
         if not evidence.is_cut:
             return share, share * wide, None
         reach = self.tables[-1].typical * evidence.step
-        return share, share * wide / max(float(wide @ reach), _TINY), reach
+        return share, share * wide / max(float(wide @ reach), TINY), reach
 
     def join(self, shape: Any, whole: Any = 1.0) -> Any:
         """Density of skill, (..., G), from that of the shape, whose integral is ``whole``."""
@@ -336,7 +335,7 @@ class Likelihood:
         """Log integrals of scores (N, R, K), of counts (N, R), of reach by kind (N, R, L)."""
 
         def logs(table: FloatArray) -> FloatArray:
-            integral = np.maximum(density @ table, _TINY)
+            integral = np.maximum(density @ table, TINY)
             return np.log(integral, out=integral).reshape((len(density), self.nodes, -1))
 
         n = self.copies.sum()

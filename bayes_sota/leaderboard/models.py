@@ -19,6 +19,7 @@ from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.anchors import as_known, loadings_at, residuals, stray_sets
+from bayes_sota.leaderboard.evidence import TINY
 from bayes_sota.leaderboard.fit import (
     FAMILIES,
     FieldFit,
@@ -35,7 +36,6 @@ _EVIDENCE_NODES = 12
 _LARGEST_TABLE = 128 << 20  # bytes
 _RHO_TAIL = 1e-3  # prior probability on each side where the likelihood is constant in rho
 _LARGEST_LOG = 600.0
-_TINY = 1e-300
 
 
 def build_model(
@@ -242,7 +242,7 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
     def log_sums(tables: Any) -> Any:
         table = pt.as_tensor_variable(np.stack(tables) * evidence.step)[near]
         mass = pt.dot(table, density) if shared else pt.sum(table * density, axis=-1)
-        return pt.log(pt.maximum(mass, _TINY))
+        return pt.log(pt.maximum(mass, TINY))
 
     log_p = log_sums([table.score[rows] for table in at])
     log_p += pt.as_tensor_variable(np.stack([table.log_scale[rows] for table in at]))[near]

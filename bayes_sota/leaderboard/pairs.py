@@ -27,14 +27,13 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import PairedPriors, own_priors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.observed import FEWEST_TEAMS, PairedBoards
-from bayes_sota.leaderboard.evidence import Tables, skill_grid, submission_kinds
+from bayes_sota.leaderboard.evidence import TINY, Tables, skill_grid, submission_kinds
 from bayes_sota.maximum.score_laws import AccuracyLaw, NormalLaw, ScoreLaw
 
 WIDE = 5.0  # standard deviations of a wide residual
 FLAT = 0.002  # probability of a score that says nothing
 _TOP, _FEWEST_PLACES, _MOST_PLACES = 0.5, 30, 1_500
 _NEAR = 0.25  # share of the teams that say how dense they are at the cut
-_TINY = 1e-300
 
 
 class Noise(NamedTuple):
@@ -290,7 +289,7 @@ def table_at(pairs: Pairs, noise: Noise) -> Tables:
     for weight, first, second in zip(*pairs.parts(noise, kind), strict=True):
         fall = x / first[:, None] + y / second[:, None]
         density += (weight / (2 * np.pi * np.sqrt(first * second)))[:, None] * np.exp(-0.5 * fall)
-    density = np.maximum(density, _TINY)
+    density = np.maximum(density, TINY)
     top, reach = density.max(axis=1), reach_at(pairs, noise, u)
     typical = reach[pairs.kind].mean(axis=0)
     return Tables(density / top[:, None], np.log(top), reach if pairs.is_cut else None, typical)
@@ -330,10 +329,10 @@ def draw_scores(
     mean = np.stack([psi + public - private, psi], axis=-1)
     weight, first, second = pairs.parts(noise, pairs.kind)
     low = 2 * lowest - pairs.middle - mean.sum(axis=-1)
-    reach = np.maximum(ndtr(-low / np.sqrt(first + second)), _TINY)
+    reach = np.maximum(ndtr(-low / np.sqrt(first + second)), TINY)
     v1, v2 = _one_part(weight * reach, first, second, rng)
     total = np.sqrt(v1 + v2)
-    reach = np.maximum(ndtr(-low / total), _TINY)
+    reach = np.maximum(ndtr(-low / total), TINY)
     both = -total * ndtri(reach * (1 - rng.random(low.shape)))  # sum of the errors
     error = (v1 * both + np.sqrt(v1 * v2) * rng.standard_normal(low.shape) * total) / total**2
     return mean + np.stack([error, both - error], axis=-1)

@@ -2,9 +2,8 @@
 
 The engine of whole boards (``leaderboard.fit``) on the tables of ``leaderboard.pairs``, at nodes of
 the noise. ``y - x`` does not depend on psi: it informs delta, the share of wide residuals, and the
-size of the errors where they are not given; the scores at the nodes inform the ratio of both
-errors. ``tests/leaderboard/test_pairs.py`` compares with closed forms,
-``tests/leaderboard/test_pairs_posterior.py`` checks coverage.
+size of the errors where they are not given. ``tests/leaderboard/test_pairs.py`` compares with
+closed forms, ``tests/leaderboard/test_pairs_posterior.py`` checks coverage.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +21,7 @@ from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.anchors import known_skills, shift_given
-from bayes_sota.leaderboard.evidence import Tables
+from bayes_sota.leaderboard.evidence import TINY, Tables
 from bayes_sota.leaderboard.fit import FAMILIES, FieldFit, infer_enough
 from bayes_sota.leaderboard.pairs import (
     Noise,
@@ -56,7 +55,6 @@ _SOUGHT = [
 ]
 _RATIO = 2
 _LEAST_SPACING = 0.03
-_TINY = 1e-300
 type Draws = dict[str, NDArray[Any]]
 
 
@@ -100,7 +98,7 @@ def shift_posterior(pairs: Pairs, noise: Noise, nodes: int = 49) -> tuple[FloatA
 def _log_differences(pairs: Pairs, noise: Noise, away: FloatArray) -> FloatArray:
     weight, first, second = pairs.parts(noise, pairs.kind[: pairs.n_counted])
     density = np.tensordot(weight.T, normal_density(away, (first + second)[:, None]), 1)
-    return np.log(np.maximum(density, _TINY)).sum(axis=-1)
+    return np.log(np.maximum(density, TINY)).sum(axis=-1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,8 @@ def plot_skills(
     Parameters
     ----------
     rows : sequence of dict
-        As in JSON: ``name``, ``skill`` with its ``mean`` and ``interval``, ``score``, and
-        optionally ``tied_with_best`` and ``skill_is_known``.
+        As in JSON: ``name``, ``skill`` with ``mean`` and ``interval``, ``score``, and optionally
+        ``tied_with_best`` and ``skill_is_known``.
     ci_prob : float
     of : str
         Quantity on the axis.

@@ -75,10 +75,10 @@ class EntryDraws:
         return rank
 
     def mean(self) -> FloatArray:
-        return self._pooled(np.clip(self.skill, *self.limits), lambda x: x.mean(dtype=float))
+        return self._pooled(self.skill, lambda x: np.clip(x, *self.limits).mean(dtype=float))
 
     def interval(self, ci_prob: float = 0.95) -> FloatArray:
-        return self._quantiles(np.clip(self.skill, *self.limits), ci_prob, "linear")
+        return np.clip(self._quantiles(self.skill, ci_prob, "linear"), *self.limits)
 
     def rank_interval(self, ci_prob: float = 0.95) -> IntArray:
         return self._quantiles(self.rank, ci_prob, "inverted_cdf").astype(np.int64)

@@ -27,7 +27,7 @@ from bayes_sota.core.inference import Fit, Parameters
 from bayes_sota.core.numerics import CERTAIN, invert_rows, one_thread
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.anchors import known_skills, shift_given
-from bayes_sota.leaderboard.evidence import Evidence, Tables
+from bayes_sota.leaderboard.evidence import TINY, Evidence, Tables
 from bayes_sota.leaderboard.fit import FieldFit, place_within
 from bayes_sota.maximum.fresh_test_sets import fresh_test_set
 
@@ -37,7 +37,6 @@ _NUMBERS, _FEW, _ROWS = 4_000_000, 1_000_000, 50  # of an array at a time
 _TRIES = 60  # of the skill of an entry below the modelled part
 _FARTHEST = 6.5  # normal quantiles: beyond, a cumulative sum and its end are the same number
 _BEYOND, _HIGHER = 60, 4.0  # cells above the grid, and log odds that they reach
-_TINY = 1e-300
 _NODES = 500  # of the grid that covers the prior
 
 
@@ -327,20 +326,20 @@ def _levels(
 
 def _log_cdf_of_best(cdf: FloatArray, copies: FloatArray) -> FloatArray:
     most = int(np.argmax(copies))
-    impossible = np.exp(-CERTAIN / max(copies[most], _TINY)) * cdf[:, most, -1:]
+    impossible = np.exp(-CERTAIN / max(copies[most], TINY)) * cdf[:, most, -1:]
     start = int(np.argmax((cdf[:, most] >= impossible).any(axis=0)))  # of where the best may lie
     kept, log_cdf = cdf[:, copies > 0], np.full(cdf[:, 0].shape, -np.inf)
-    ratio = kept[:, :, start:] / np.maximum(kept[:, :, -1:], _TINY)
-    log_cdf[:, start:] = copies[copies > 0] @ np.log(np.maximum(ratio, _TINY))
+    ratio = kept[:, :, start:] / np.maximum(kept[:, :, -1:], TINY)
+    log_cdf[:, start:] = copies[copies > 0] @ np.log(np.maximum(ratio, TINY))
     return log_cdf
 
 
 def log_hidden(fit: FieldFit, table: Tables, density: FloatArray, tries: FloatArray) -> FloatArray:
     """Log probability that no unlisted entry has a higher skill, (D, G)."""
     mass, reached = density * (1 - table.typical), density @ table.typical
-    rate = (fit.copies.sum() / np.maximum(reached, _TINY))[:, None]
+    rate = (fit.copies.sum() / np.maximum(reached, TINY))[:, None]
     unlisted = np.maximum(tries - fit.evidence.scores.size, 0)[:, None]
-    listed = np.maximum(rate * mass.sum(axis=1, keepdims=True), _TINY)
+    listed = np.maximum(rate * mass.sum(axis=1, keepdims=True), TINY)
     return -np.minimum(1.0, unlisted / listed) * rate * (_from_above(mass) - mass)
 
 
@@ -351,7 +350,7 @@ def _from_above(mass: FloatArray) -> FloatArray:
 def expected_best(mass: FloatArray, count: float, psi: FloatArray) -> FloatArray:
     """Expected best psi of ``count`` classifiers, (N,), an equal part from each mass, (N, k, G)."""
     above = _from_above(mass)
-    beyond = above[..., 1:] / np.maximum(above[..., :1], _TINY)
+    beyond = above[..., 1:] / np.maximum(above[..., :1], TINY)
     log_cdf = np.zeros(mass[:, 0].shape)
     log_cdf[:, :-1] = np.log1p(-np.minimum(beyond, 1 - 1e-12)).sum(axis=1)
     return np.diff(np.exp(count / mass.shape[1] * log_cdf), axis=1, prepend=0.0) @ psi

@@ -37,6 +37,7 @@ from bayes_sota.data.known import with_known
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.outcomes import ABOUT, Outcomes
 from bayes_sota.leaderboard import summary_words as words
+from bayes_sota.leaderboard.evidence import TINY
 from bayes_sota.leaderboard.posterior import BoardPosterior
 from bayes_sota.leaderboard.sample_estimate import Data, Row, estimate, rows_of
 from bayes_sota.leaderboard.specification import notes_on_field
@@ -65,7 +66,6 @@ _NEWCOMER = "whether a newcomer is better depends strongly on rho: compare it it
 
 _BLOCK = 250  # draws at a time
 _REACH, _PER_ERROR = 14.0, 20  # of the grid of psi, in standard errors of the new score
-_TINY = 1e-300
 _LEAST_DRAWS = 50.0
 _NEARLY_ONE = 1 - 1e-12
 
@@ -378,7 +378,7 @@ class Newcomer:
             log_seen += self.law.log_mass(np.repeat(value, rows.size), own[:, 0])[:, None]
             largest = log_seen.max(axis=1, keepdims=True)
             below = np.pad(np.cumsum(mass * np.exp(log_seen - largest), axis=1), ((0, 0), (1, 0)))
-            total = np.maximum(below[:, -1:], _TINY)
+            total = np.maximum(below[:, -1:], TINY)
             pairs = zip(best[rows], below / total, strict=True)
             chances[rows] = [1 - min(np.interp(at, edges, row), 1) for at, row in pairs]
             log_weights[rows] = (largest + np.log(total))[:, 0]
@@ -418,7 +418,7 @@ def _on_grid(found: BoardPosterior, _score: float) -> Cells:
     for _, f, rows in found.skills.parameters.cells(fit, _BLOCK):
         density = fit.density(fit.families[f], found.skills.parameters.points(fit, rows))
         if evidence.is_cut:
-            density = density / np.maximum(density @ reach, _TINY)[:, None]
+            density = density / np.maximum(density @ reach, TINY)[:, None]
         yield rows, evidence.y, evidence.law.skill_at(ends), density
 
 
@@ -451,7 +451,7 @@ def _around(tree: xr.DataTree, law: ScoreLaw, moved: FloatArray, score: float) -
     edges, psi = expit(u), expit((u[1:] + u[:-1]) / 2)
     y = psi if isinstance(law, NormalLaw) else logit(np.clip(psi, 1e-12, _NEARLY_ONE))
     for rows in np.array_split(np.arange(location.size), -(-location.size // _BLOCK)):
-        skill = np.clip(law.remove_shift(edges, moved[rows, None]), _TINY, _NEARLY_ONE)
+        skill = np.clip(law.remove_shift(edges, moved[rows, None]), TINY, _NEARLY_ONE)
         of_rows = distribution.take(rows).expanded()
         yield rows, y, edges, -np.diff(of_rows.sf(of_rows.from_skill(skill)), axis=1)
 
