@@ -186,7 +186,6 @@ class Evidence:
 
     @property
     def seen(self) -> FloatArray:
-        """Scores that the model is fitted to, (m,)."""
         return self.scores if self.adjusted is None else self.adjusted
 
     def possible(self, skills: FloatArray) -> FloatArray:

@@ -66,7 +66,7 @@ def build_model(
     family : str or SkillFamily
         Shape of P(psi), one of ``bayes_sota.leaderboard.fit.FAMILIES`` or one's own.
     fit : FieldFit, optional
-        Exact fit of the same board and priors; default made here (about a second).
+        Exact fit of the same board and priors; default made here.
     observe : bool
         Whether the scores are observed. If not, ``observe_scores`` in the ``with`` block observes
         them under another density, such as one with a covariate; then fix rho by its prior.

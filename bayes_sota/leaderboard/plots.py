@@ -44,7 +44,7 @@ def plot_entries(table: Report, *, top: int = 20, **pc_kwargs: Any) -> PlotColle
     """Ranking of the best entries: skill with its interval and the score, set of ranks, tier.
 
     Entries that may be the best are blue, others grey; the score is a black line. A bar spans the
-    set of ranks of each entry, with the number of its tier.
+    set of ranks, with the number of the tier.
 
     Parameters
     ----------

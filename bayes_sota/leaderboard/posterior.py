@@ -224,7 +224,7 @@ def board_posterior(
     draws : int
     random_seed : int, Generator or None
     every : bool
-        Whether all modelled entries are drawn, or only those that may be the best.
+        Whether all modelled entries are drawn, or those that may be the best.
 
     Returns
     -------

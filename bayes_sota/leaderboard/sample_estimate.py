@@ -108,8 +108,7 @@ def estimate_sota(
     reference_skill : float, optional
         theta0, of boards whose maximum alone is known; default each board's observed maximum.
     known : mapping of str to Known, float or str, or path, optional
-        Entries whose skill is known, which show how easy the items are; ``with_known`` has more
-        options.
+        Entries whose skill is known, which show how easy the items are (``with_known``).
     groups : {"all", "estimands"}
         "estimands" leaves out the groups that only checks of the model need.
     cores : int, optional
@@ -341,7 +340,7 @@ def estimate_paired(
     Parameters
     ----------
     boards : PairedBoards
-        Perhaps ``with_known`` skills on the items behind the private board, which show its shift.
+        Known skills (``with_known``) show the shift of the private board.
     priors : Priors or PairedPriors, optional
         Prior of rho, sizes that the offset of the public board may have, and the luck of
         submissions. Not together with ``model``.

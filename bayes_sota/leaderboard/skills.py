@@ -135,7 +135,6 @@ class Skills:
         }
 
     def new_scores(self, n_test: int | None, rng: np.random.Generator) -> dict[str, FloatArray]:
-        """Scores of the winner, and the best score, on fresh items that all answer, (D,) each."""
         evidence, size, columns = self.fit.evidence, len(self.theta), self.entry_of
         if evidence.shares_scores:
             test_set, rows = fresh_test_set(evidence.board, rng, self.rho), np.arange(size)

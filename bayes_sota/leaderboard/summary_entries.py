@@ -211,7 +211,6 @@ def _rows(
 def _separating(
     data: Leaderboard | Outcomes, found: BoardPosterior, sets: IntArray, prob: float
 ) -> dict[str, Any] | None:
-    """How many more items would distinguish the first two if their difference stays, if any."""
     pair = np.argsort(-data.scores, kind="stable")[:2]
     apart = found.entries.skill[:, pair].astype(float) @ [1, -1]
     gap, sd = float(apart.mean()), float(apart.std())
