@@ -40,8 +40,8 @@ from .epp.sample import sample_epp as sample_epp
 from .epp.summary import epp_table as epp_table
 from .items.comparison import compare_methods as compare_methods
 from .leaderboard.sample_estimate import estimate_many as estimate_many
+from .leaderboard.sample_estimate import estimate_paired as estimate_paired
 from .leaderboard.sample_estimate import estimate_sota as estimate_sota
-from .leaderboard.sample_pairs import estimate_paired as estimate_paired
 from .leaderboard.specification import load_model as load_model
 from .leaderboard.summary_entries import board_table as board_table
 from .leaderboard.summary_sota import sota_sensitivity as sota_sensitivity

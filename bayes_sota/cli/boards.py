@@ -209,7 +209,8 @@ def batch(files: tuple[Path, ...], output_dir: Path, cores: int, **options: Any)
         for _, row in run_each(summarize, files, cores=cores):
             rows.append(row)
             advance()
-    n_failed = sum(row["theta_sota"] is None for row in rows)
+    failed = [row for row in rows if row["theta_sota"] is None]
+    n_failed = len(failed)
     columns: dict[str, Any] = {
         "board": "board",
         "best score": "observed_maximum",
@@ -225,10 +226,14 @@ def batch(files: tuple[Path, ...], output_dir: Path, cores: int, **options: Any)
         content={"n_boards": n, "n_failed": n_failed, "prob": prob, "seed": seed},
         sentences=[f"Results: {n - n_failed:,} of {counted(n, 'board')}."],
         legend=["theta_sota: skill of the best classifier."],
-        reasons=[f"{row['board']}: {row['problem']}" for row in rows if row["problem"]],
+        reasons=[_problem(row) for row in rows if row["problem"] and row not in failed],
         basis=(f"seed {seed}", SOFTWARE),
     )
-    return Answer(report)
+    return Answer(report, failed=[_problem(row) for row in failed])
+
+
+def _problem(row: dict[str, Any]) -> str:
+    return f"{row['board']}: {row['problem']}"
 
 
 def _shown(row: dict[str, Any], *names: str) -> str | None:

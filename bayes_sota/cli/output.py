@@ -30,6 +30,8 @@ class Answer(NamedTuple):
     tree: "Callable[[], xr.DataTree] | None" = None
     not_met: str = ""
     """The requirement that the result does not meet: exit code 3."""
+    failed: Sequence[str] = ()
+    """Files without a result: exit code 1."""
 
 
 def deliver(answer: Answer, ctx: click.Context) -> int:
@@ -47,11 +49,13 @@ def deliver(answer: Answer, ctx: click.Context) -> int:
         _print(report, asked["top"], quiet=asked["quiet"])
     for note in [] if asked["quiet"] else dict.fromkeys(ctx.meta.get("notes", ())):
         echo_problem("note", note)
+    for problem in answer.failed:
+        echo_problem("error", problem)
     if report.reasons:
         echo_problem("warning", "not to be trusted: " + "; ".join(report.reasons))
     elif answer.not_met:
         click.echo(f"not met: {answer.not_met}", err=True)
-    return 1 if report.reasons else 3 if answer.not_met else 0
+    return 1 if report.reasons or answer.failed else 3 if answer.not_met else 0
 
 
 def _save(path: Path, answer: Answer, ctx: click.Context) -> None:

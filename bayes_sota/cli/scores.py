@@ -33,7 +33,7 @@ def score(
     items, clusters, tasks or runs. Each classifier is estimated by itself.
     """
     from bayes_sota.items.score import skill_of_counts
-    from bayes_sota.leaderboard.summary_items import describe_skills
+    from bayes_sota.leaderboard.summary_entries import describe_skills
 
     if files:
         if right is not None:

@@ -46,6 +46,8 @@ class Skill:
         Standard error of a mean of numbers (NaN for answers), and its degrees of freedom.
     luck : float
         Error of the score as estimated from anchors.
+    limits : tuple of float
+        Lowest and highest possible skill: 0 and 1 where the numbers of all items lie there.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Skill:
     error: float = np.nan
     freedom: float = np.inf
     luck: float = 0.0
+    limits: tuple[float, float] = (-np.inf, np.inf)
 
     @property
     def centre(self) -> float:
@@ -90,10 +93,17 @@ class Skill:
 
     def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
         """Equal-tailed interval; it ends at 0 or 1 where no or every answer is right."""
-        low, high = self.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2]).tolist()
+        ends = self.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2])
+        low, high = np.clip(ends, *self.limits).tolist()
         if np.isnan(self.n_effective):
             return low, high
         return low if self.centre > 0 else 0.0, high if self.centre < 1 else 1.0
+
+
+def limits_of(values: FloatArray, least: float = 0.0) -> tuple[float, float]:
+    """Limits of means of numbers: ``least`` and 1 where all values lie in [0, 1], as for Dice."""
+    inside = np.nanmin(values) >= 0 and np.nanmax(values) <= 1
+    return (least, 1.0) if inside else (-np.inf, np.inf)
 
 
 def skill_of_counts(right: int, n_test: int, name: str = "the classifier") -> Skill:
@@ -200,9 +210,11 @@ def _means(scores: Outcomes, data: Outcomes) -> Iterator[Skill]:
     groups = Counter(data.clusters or range(data.n_items))
     shares = np.array(list(groups.values())) / data.n_items
     freedom = 1 / float(np.sum(shares**2)) - data.task_codes[1].size
+    limits = limits_of(scores.sign * scores.values)
     for j, name in enumerate(data.names):
         error = float(data.standard_errors[j])
         if error == 0:
             raise InputError(f"{quoted(name)} has constant values: its error cannot be estimated")
         size, score = (scores.n_items, len(groups), n_tasks, 1), data.sign * data.scores[j]
-        yield Skill(name, float(score), *size, np.nan, error=error, freedom=max(freedom, 1.0))
+        known: Any = {"error": error, "freedom": max(freedom, 1.0), "limits": limits}
+        yield Skill(name, float(score), *size, np.nan, **known)

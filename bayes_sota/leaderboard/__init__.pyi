@@ -8,14 +8,14 @@ from .plots import plot_entries as plot_entries
 from .plots import plot_skills as plot_skills
 from .posterior import board_posterior as board_posterior
 from .sample import complete as complete
+from .sample_estimate import estimate_paired as estimate_paired
 from .sample_estimate import estimate_sota as estimate_sota
-from .sample_pairs import estimate_paired as estimate_paired
 from .specification import ModelSpecification as ModelSpecification
 from .specification import load_model as load_model
 from .specification import model_names as model_names
+from .summary_entries import board_by_task as board_by_task
 from .summary_entries import board_table as board_table
-from .summary_items import board_by_task as board_by_task
-from .summary_newcomers import newcomer as newcomer
 from .summary_pairs import describe_paired as describe_paired
+from .summary_sota import newcomer as newcomer
 from .summary_sota import report_sota as report_sota
 from .summary_sota import sota_sensitivity as sota_sensitivity

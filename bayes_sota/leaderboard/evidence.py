@@ -8,9 +8,7 @@ these items show,
           \quad z \sim N(0, 1)
 
 with the loading :math:`\ell_j`, which is rho on a board of scores, and the error ratio
-:math:`q_j`, which is 1 where all entries have the error of the board's law. Scores, with common or
-own errors, become evidence here (``board_evidence``), answers in ``leaderboard.from_items``. The
-best of T submissions has the law of one times a ratio (``maximum.score_laws``).
+:math:`q_j`, which is 1 where all entries have the error of the board's law.
 ``tests/leaderboard/test_evidence.py`` compares the laws with simulation.
 """
 
@@ -35,6 +33,7 @@ from bayes_sota.items.correlation import (
     learn_correlation,
     no_correlation,
 )
+from bayes_sota.items.score import limits_of
 from bayes_sota.leaderboard.anchors import left_correlation
 from bayes_sota.maximum.score_laws import (
     ScoreLaw,
@@ -58,22 +57,16 @@ Leaders of three tables of data sets have .84 (UCR), .93 and .95 (VTAB): tasks t
 are hard for all, more so than items.
 """
 _FURTHEST = 37.0
+TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
 class Tables:
     """Probabilities at one value of rho and of the luck of submissions.
 
-    Attributes
-    ----------
-    score : ndarray, shape (K, G)
-        Probability of each distinct score relative to its highest.
-    log_scale : ndarray, shape (K,)
-        Logarithm of that highest probability.
-    reach : ndarray, shape (L, G), or None
-        Probability that a score of each kind is modelled; None if all are.
-    typical : ndarray, shape (G,)
-        The same of a typical entry.
+    ``score`` (K, G) is relative to its highest, whose logarithm is ``log_scale`` (K,). ``reach``
+    (L, G) is the probability of being modelled by kind, None if all are, ``typical`` (G,) of a
+    typical entry.
     """
 
     score: FloatArray
@@ -88,36 +81,27 @@ class Evidence:
 
     Attributes
     ----------
-    board : Leaderboard
-    law : ScoreLaw
-        Law of a score given psi.
     loadings : ResponseCorrelation
         Loadings on the shift, and the correlation of relatives beyond it.
-    ratio : ndarray, shape (m,)
-        Standard error of each score over that of the law.
-    entries : ndarray of int, shape (E,)
-        The modelled entries, increasing.
-    row : ndarray of int, shape (E,)
-        Distinct score of each.
-    values, copies : ndarray, shape (K,)
-        Distinct scores in units of the law, worst first, and numbers of entries.
-    kind, kinds : ndarray of int, shape (K,) and (m,)
-        Kind of each distinct score and of each entry; laws within a kind differ by the score alone.
+    ratio, new_ratio : ndarray, shape (m,)
+        Standard error of each score over that of the law, on these and on fresh items.
+    entries, row : ndarray of int, shape (E,)
+        The modelled entries, increasing, and the distinct score of each.
+    values, copies, kind, kinds : ndarray, shape (K,), and (m,) of all entries
+        Distinct scores in units of the law, worst first, numbers of entries, and kinds. Laws within
+        a kind differ by the score alone.
     y : ndarray, shape (G,)
         Equally spaced log odds (or standardised scores).
     numbers : ndarray, shape (L, k), or None
         Equally likely numbers of submissions of each kind.
-    freedom : float
-        Degrees of freedom of errors: Student's t with few tasks or items. Scores are shrunk by
-        their observed variance all the same.
-    new_ratio : ndarray, shape (m,), optional
-        ``ratio`` on as many fresh items; default the same.
     answers : ndarray, shape (m,), optional
         Numbers of answers; scores are multiples of one over them.
     adjusted : ndarray, shape (m,), optional
-        Scores without the error that anchors show; default ``scores``.
+        Scores without the error that anchors show.
     explained : float
         Share of the leaders' variance that anchors explain.
+    limits : tuple of float
+        Lowest and highest possible skill.
     """
 
     board: Leaderboard
@@ -137,15 +121,14 @@ class Evidence:
     answers: FloatArray | None = None
     adjusted: FloatArray | None = None
     explained: float = 0.0
+    limits: tuple[float, float] = (-np.inf, np.inf)
 
     @property
     def scores(self) -> FloatArray:
-        """Scores of all entries, larger is better, (m,)."""
         return self.board.scores
 
     @property
     def step(self) -> float:
-        """Grid step."""
         return float(self.y[1] - self.y[0])
 
     @cached_property
@@ -155,34 +138,28 @@ class Evidence:
 
     @cached_property
     def modelled(self) -> NDArray[np.bool_]:
-        """Which entries are modelled, (m,)."""
         return np.isin(np.arange(self.scores.size), self.entries)
 
     @property
     def is_cut(self) -> bool:
-        """Whether entries below the modelled part exist, listed or not."""
         return self.entries.size < self.scores.size or self.board.is_partial
 
     @property
     def n_below(self) -> float:
-        """Number of entries below the modelled part, listed or not."""
         return max(float(self.scores.size), self.board.typical_tries) - self.entries.size
 
     @property
     def notes(self) -> list[str]:
-        """How many entries are modelled, unless all are."""
         few, many = self.entries.size, self.scores.size
         note = f"P(theta) is fitted to the best {few} of {many} entries"
         return [f"{note}; the others are too far below to be the best"] * (few < many)
 
     @property
     def has_luck(self) -> bool:
-        """Whether scores were chosen among submissions."""
         return self.numbers is not None
 
     @property
     def n_kinds(self) -> int:
-        """Number of kinds of entries."""
         return int(self.kind.max()) + 1 if self.numbers is None else len(self.numbers)
 
     @property
@@ -192,12 +169,10 @@ class Evidence:
 
     @cached_property
     def factor(self) -> FloatArray | None:
-        """Cholesky factor of the correlation of errors beyond the shift, if any."""
         return self.loadings.factor(self.of_row)
 
     @property
     def error_ratio(self) -> float:
-        """Root mean square of the modelled ``ratio``."""
         return float(np.sqrt(np.mean(self.ratio[self.entries] ** 2)))
 
     @cached_property
@@ -212,14 +187,15 @@ class Evidence:
 
     @property
     def known_entries(self) -> IntArray:
-        """Entries whose skill is known, (k,)."""
         anchors = self.board.anchors
         return np.zeros(0, np.int64) if anchors is None else anchors.entry[anchors.entry >= 0]
 
     @property
     def seen(self) -> FloatArray:
-        """Scores that the model is fitted to, (m,)."""
         return self.scores if self.adjusted is None else self.adjusted
+
+    def possible(self, skills: FloatArray) -> FloatArray:
+        return np.clip(skills, *self.limits)
 
     def loading(self, rho: Any, entries: IntArray) -> FloatArray:
         """Loadings of entries (k,) at values of rho that broadcast with them."""
@@ -239,16 +215,13 @@ class Evidence:
 
     @cached_property
     def of_row(self) -> IntArray:
-        """An entry of each distinct score, (K,)."""
         return self.entries[np.unique(self.row, return_index=True)[1]]
 
     @cached_property
     def prepared(self) -> Any:
-        """Values that the law computes once of the distinct scores and the grid."""
         return self.law.prepared(self.values, self.y)
 
     def at(self, rho: float, luck: float = 0.0) -> Tables:
-        """Probabilities of the scores, and of being modelled."""
         variance = self.own_as_printed(rho, self.of_row)
         log_p = self.law.log_kernel(self.prepared, variance[:, None])
         if self.numbers is not None:
@@ -266,21 +239,17 @@ class Evidence:
         return Tables(np.exp(log_p - top[:, None]), scale, reach, typical)
 
     def reaches(self, cut: float, variance: FloatArray, luck: float) -> FloatArray:
-        """Probability of at least the value ``cut``, by kind, (L, G)."""
         reach = self.law.reach(self.psi, cut, variance[:, None])
         return reach if self.numbers is None else self.noise(luck).raised(reach)
 
     def noise(self, luck: float) -> SubmissionNoise:
-        """Law of the noise of each kind; cached."""
         assert self.numbers is not None
         return noise_of(tuple(map(tuple, self.numbers.tolist())), luck)
 
     def wider(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
-        """Factors that turn normal errors into Student's t."""
         return student_factors(self.freedom, shape, rng)
 
     def shown(self, scores: FloatArray) -> FloatArray:
-        """Scores of the modelled entries (D, E) as the board prints them."""
         if self.answers is not None:
             answers = self.answers[self.entries]
             return np.clip(np.round(scores * answers) / answers, 0, 1)
@@ -295,7 +264,6 @@ class Evidence:
     def draw_scores(
         self, psi: FloatArray, rho: float, luck: float, rng: np.random.Generator
     ) -> FloatArray:
-        """Printed scores of entries with psi (D, E), given that they are modelled."""
         error = np.sqrt(self.own(rho, self.entries)) * self.law.errors_at(psi)
         error = np.maximum(error, 1e-12)
         low = np.full(psi.shape, -np.inf)
@@ -323,19 +291,12 @@ class Evidence:
 
 
 def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:
-    """Evidence of a full or partial leaderboard.
-
-    Examples
-    --------
-    >>> from bayes_sota.core.priors import board_priors
-    >>> board = Leaderboard([0.90, 0.91, 0.93], n_test=1000, submissions=[1, 5, 20])
-    >>> board_evidence(board, board_priors(None)).has_luck
-    True
-    """
+    """Evidence of a full or partial leaderboard."""
     law, values = score_law(board), entry_values(board)
+    limits = limits_of(board.scores, -np.inf)  # correlations may be below 0
     if board.has_own_errors:
         new_ratio = None if board.metric == "score" else np.ones(values.size)
-        own: dict[str, Any] = {"freedom": board.freedom, "new_ratio": new_ratio}
+        own: Any = {"freedom": board.freedom, "new_ratio": new_ratio, "limits": limits}
         loadings = _loadings_of(board, values, priors)
         return own_evidence(board, law, values, loadings, board.error_ratios, **own)
     entries = np.flatnonzero(modelled_entries(law, board))
@@ -361,6 +322,7 @@ def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:
         kinds=kinds,
         y=skill_grid(law, np.sort(distinct), 1.0, complete=complete, luck=lowest),
         numbers=numbers,
+        limits=limits,
     )
 
 
@@ -388,10 +350,7 @@ def modelled_entries(law: ScoreLaw, board: Leaderboard) -> NDArray[np.bool_]:
     """Entries that the skill distribution is fitted to, (m,): the top part of the board.
 
     An entry more than four standard errors below the best cannot be the best, and failed or
-    abandoned entries follow other laws. The model conditions on entries within four standard errors
-    of the best score, and on at least the best ``max(10, 3 sqrt(m))``, the intermediate order
-    statistics that inform an upper tail. With own errors, the four are of both errors, and every
-    higher score counts.
+    abandoned entries follow other laws. The best ``max(10, 3 sqrt(m))`` always count.
     """
     scores, ratio = board.scores, board.error_ratios
     least = int(max(_LEAST, np.ceil(_PER_ROOT * np.sqrt(scores.size))))
@@ -410,10 +369,7 @@ def skill_grid(
     complete: bool,
     luck: float = 0.0,
 ) -> FloatArray:
-    """Equally spaced grid, a sixth of the leaders' least standard error apart, with wide margins.
-
-    The lowest skill may lie ``luck`` standard errors further below its score.
-    """
+    """Grid, a sixth of the leaders' least standard error apart, with wide margins."""
     places, errors = law.places(values)
     errors = errors * ratio
     low = np.min(places - ((4 if complete else 6) + luck) * np.minimum(errors, 1.0))
@@ -427,10 +383,7 @@ def skill_grid(
 def _chosen(
     board: Leaderboard, values: FloatArray, entries: IntArray
 ) -> tuple[FloatArray, IntArray, FloatArray, IntArray, IntArray]:
-    """Numbers (L, k) and kinds (m,); values, kinds and rows of distinct scores.
-
-    Entries with the same number of submissions form a kind; above 20, with similar numbers.
-    """
+    """Numbers (L, k) and kinds (m,) of submissions; values, kinds and rows of distinct scores."""
     for closeness, bins in _COARSENESS:
         numbers, kinds = submission_kinds(board.submissions, closeness)
         before = int(kinds[board.order[0]]) + 1  # the leader's kind becomes the last
@@ -450,10 +403,7 @@ def submission_kinds(numbers: FloatArray, closeness: float) -> tuple[FloatArray,
 
 
 def _rows(values: FloatArray, kinds: IntArray, bins: int) -> tuple[FloatArray, IntArray, IntArray]:
-    """Value and kind of each row, worst first, and row of each entry.
-
-    With ``bins``, scores in equally wide bins become their mean; the best stay alone.
-    """
+    """Value and kind of each row, worst first, and row of each entry; bins are averaged."""
     place = np.unique(values, return_inverse=True)[1].ravel()
     if bins:
         low, high = values.min(), values.max()
@@ -467,7 +417,6 @@ def _rows(values: FloatArray, kinds: IntArray, bins: int) -> tuple[FloatArray, I
 def _loadings_of(
     board: Leaderboard, values: FloatArray, priors: BoardPriors
 ) -> ResponseCorrelation:
-    """Correlation of errors: assumed, or learnt where tasks are the sample."""
     influence = board.task_influence
     if influence is None:
         return no_correlation(values, priors.correlation)
@@ -479,11 +428,7 @@ def _loadings_of(
 def learnt_priors(
     loadings: ResponseCorrelation, priors: BoardPriors, new: New, explained: float = 0.0
 ) -> BoardPriors:
-    """Priors with the posterior of rho from answers, items or tasks; tasks have their own prior.
-
-    Errors of new runs are independent. ``explained`` is the share of the leaders' variance that
-    anchors explain.
-    """
+    """Priors with the posterior of rho from answers, items or tasks; new runs share no error."""
     if new == "runs":
         return replace(priors, correlation=FixedCorrelation(0.0))
     if not loadings.is_learnt:

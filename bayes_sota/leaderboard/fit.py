@@ -1,23 +1,14 @@
 """Posterior of the shapes' parameters at each value of rho, by importance sampling.
 
 On a board of scores rho keeps its prior: the posterior of the other parameters is computed at a few
-equally likely values of rho, and each value keeps its prior weight (an exact cut). ``log_evidence``
-has the evidence of each value. ``tests/leaderboard/test_posterior.py`` has the second route.
+equally likely values of rho, and each value keeps its prior weight (an exact cut).
+``tests/leaderboard/test_posterior.py`` has the second route.
 
 Real boards are left-skewed: a crowd near the top, and a tail of weaker entries. Shapes are on the
-log-odds scale of ``psi = theta + rho sd z``, skill on these items:
-
-==================  ===============================================================
-``normal``          a crowd with symmetric tails
-``ex-gaussian``     an upper edge, sharp or soft, and an exponential tail to the left
-==================  ===============================================================
-
-NumPy and PyTensor (``Operations``) evaluate the same formulas. Every width is at least one grid
-step: a narrower density has no defined mass on the grid. ``tests/leaderboard/test_shapes.py``
-compares each density with its integral and, where SciPy has it, with SciPy.
-
-``fit_shape`` fits one shape, named or one's own, for a PyMC model
-(``tests/leaderboard/test_models.py``).
+log-odds scale of ``psi = theta + rho sd z``, skill on these items: ``normal``, a crowd with
+symmetric tails, and ``ex-gaussian``, an upper edge, sharp or soft, and an exponential tail to the
+left. Every width is at least one grid step: a narrower density has no defined mass on the grid.
+``tests/leaderboard/test_shapes.py`` compares each density with its integral and with SciPy.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +29,7 @@ from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.evidence import Evidence, Tables, board_evidence
+from bayes_sota.leaderboard.evidence import TINY, Evidence, Tables, board_evidence
 from bayes_sota.maximum.score_laws import entry_values
 
 _POINTS, _EVIDENCE_POINTS = 200, 500  # of an importance sample, for each parameter
@@ -46,7 +37,6 @@ _RESERVED = {"location", "log_spread", "rho", "shift", "score", "spread", "famil
 RHO_NODES, _EVIDENCE_NODES = 7, 12  # as many nodes as on a spline over rho are all sought
 _STRANGERS = 0.5  # entries of a board that belong to no shape, a priori
 _ENOUGH = 150.0
-_TINY = 1e-300
 _LEAST_BETA = 1e-250  # of the incomplete beta function, which loses its digits further out
 _SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _AGAIN = 0.01, 2, 4, 2
 _AROUND = 0.7  # standard errors
@@ -64,17 +54,7 @@ def operations_of(library: Any, **more: Callable[..., Any]) -> Operations:
 
 @dataclass(frozen=True)
 class FieldScale:
-    """Prior of the place and the width of a field, in log odds.
-
-    Attributes
-    ----------
-    location, location_sd : float
-        Normal prior of the place.
-    log_spread, log_spread_sd : float
-        Normal prior of the logarithm of the width.
-    step : float
-        Grid step, the least width.
-    """
+    """Normal priors of the place and the log width of a field, in log odds."""
 
     location: float
     location_sd: float
@@ -83,15 +63,12 @@ class FieldScale:
     step: float
 
     def place(self, t: Any) -> Any:
-        """Place for a standard normal coordinate."""
         return self.location + self.location_sd * t
 
     def width(self, ops: Operations, t: Any) -> Any:
-        """Width for a standard normal coordinate."""
         return ops.exp(self.log_spread + self.log_spread_sd * t)
 
     def resolved(self, ops: Operations, width: Any) -> Any:
-        """At least one grid step, smoothly."""
         return ops.sqrt(width**2 + self.step**2)
 
 
@@ -115,7 +92,6 @@ class SkillFamily:
 
     @property
     def dimension(self) -> int:
-        """Number of coordinates."""
         return len(self.parameters)
 
 
@@ -126,10 +102,7 @@ def _normal(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> A
 
 
 def _ex_gaussian(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> Any:
-    """Exponential tail below an upper edge, convolved with a normal.
-
-    The edge lies half a prior standard deviation above the middle of the field.
-    """
+    """Exponential tail below an upper edge, convolved with a normal."""
     tail = scale.width(ops, t[1])
     soft = scale.resolved(ops, tail * ops.exp(-1.2 + t[2]))
     below = scale.place(t[0]) + 0.5 * scale.location_sd - y
@@ -154,17 +127,7 @@ NUMPY: Operations = operations_of(np, log_ndtr=log_ndtr, betainc=betainc)
 
 @dataclass(frozen=True, eq=False)
 class FieldFit(Fit):
-    """Evidence of a board, with weighted parameters of every family at every value of rho.
-
-    Attributes
-    ----------
-    evidence : Evidence
-    priors : BoardPriors
-    copies : ndarray, shape (K,)
-        Effective number of entries of each distinct score (``effective_copies``).
-    shapes : mapping of str to SkillFamily
-        The families by name.
-    """
+    """Evidence of a board, with weighted parameters of every family at every value of rho."""
 
     evidence: Evidence
     priors: BoardPriors
@@ -173,26 +136,16 @@ class FieldFit(Fit):
 
     @cached_property
     def scale(self) -> FieldScale:
-        """Prior of the place and the width of the field."""
         priors, evidence = self.priors, self.evidence
         prior = evidence.law.prior_scale or (*priors.location, *priors.log_spread)
         return FieldScale(*prior, evidence.step)
 
     @cached_property
     def outliers(self) -> tuple[float, FloatArray, FloatArray | None]:
-        """Share, density and reach of skills that belong to no shape: half an entry.
+        """Share, density (G,) and reach (G,) of skills that belong to no shape: half an entry.
 
-        A leader of another kind stays where it is. They follow the wide prior of the field's place.
-        The share is one of the modelled part, at the largest rho: a shape below the cut must still
-        explain the crowd above.
-
-        Returns
-        -------
-        share : float
-        profile : ndarray, shape (G,)
-            ``share`` times the density of their skills, given that they are modelled.
-        reach : ndarray, shape (G,), or None
-            Probability of being modelled, times the grid step; None if all are.
+        A leader of another kind stays where it is. Outliers follow the wide prior of the field's
+        place.
         """
         evidence, scale = self.evidence, self.scale
         share, z = _STRANGERS / evidence.copies.sum(), evidence.y - scale.location
@@ -201,7 +154,7 @@ class FieldFit(Fit):
         if not evidence.is_cut:
             return share, share * wide, None
         reach = self.tables[-1].typical * evidence.step
-        return share, share * wide / max(float(wide @ reach), _TINY), reach
+        return share, share * wide / max(float(wide @ reach), TINY), reach
 
     def join(self, shape: Any, whole: Any = 1.0) -> Any:
         """Density of skill, (..., G), from that of the shape, whose integral is ``whole``."""
@@ -210,14 +163,12 @@ class FieldFit(Fit):
         return (1 - share) * shape + modelled * profile
 
     def at_rho(self, rho: float) -> Self:
-        """The same where one value of rho has all the weight."""
         copy = replace(self)
         vars(copy)["node_weights"] = (self.rho == rho) / self.nodes.lucks
         return copy
 
     @cached_property
     def tables(self) -> tuple[Tables, ...]:
-        """Probabilities at each node."""
         pairs = zip(self.rho.tolist(), self.nodes.luck.tolist(), strict=True)
         return tuple(self.evidence.at(rho, luck) for rho, luck in pairs)
 
@@ -233,11 +184,9 @@ class FieldFit(Fit):
         return classifier, np.repeat(np.arange(distinct.size), distinct), first
 
     def dimension(self, family: str) -> int:
-        """Number of coordinates of a shape."""
         return self.shapes[family].dimension
 
     def density(self, family: str, points: FloatArray) -> FloatArray:
-        """P(psi) at the grid for each point, per unit of y, (N, G)."""
         return self.join(self.shape_of(family, points)[0])
 
     def shape_of(
@@ -254,34 +203,29 @@ class FieldFit(Fit):
     def in_units(self, log_density: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Densities (..., G) in a unit, and its logarithm, (...).
 
-        The unit is 1; on a cut board the highest density, as a shape far below the cut must keep
-        its slope instead of underflowing.
+        On a cut board the unit is the highest density, so that a shape far below the cut keeps its
+        slope.
         """
         log_unit = log_density.max(axis=-1) * self.evidence.is_cut
         return np.exp(np.clip(log_density - log_unit[..., None], -700.0, 50.0)), log_unit
 
     def location(self, coordinates: FloatArray) -> FloatArray:
-        """Place of the field at coordinates (D, P), (D,): log odds, or in units of the score."""
         return self.evidence.law.location_at(self.scale.place(coordinates[:, 0]))
 
     def spread(self, coordinates: FloatArray) -> FloatArray:
-        """Width of the field at coordinates (D, P), (D,): log odds, or in units of the score."""
         width, law = self.scale.width(NUMPY, coordinates[:, 1]), self.evidence.law
         return law.location_at(width) - law.location_at(np.zeros(1))
 
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
-        """Log probability of all scores at points of a family and nodes of rho, (N, R)."""
         shape, log_unit = self.shape_of(family, points)
         return self.likelihood(self.join(shape), log_unit)
 
     def log_likelihood_sought(self, family: str, points: FloatArray) -> FloatArray:
-        """The same at seven of many nodes, (N, 7)."""
         shape, log_unit = self.shape_of(family, points)
         return self.sought[1](self.join(shape), log_unit)
 
     @cached_property
     def likelihood(self) -> "Likelihood":
-        """Likelihood of all scores at all nodes."""
         return Likelihood(self.tables, self.copies, self.evidence)
 
     @cached_property
@@ -299,9 +243,8 @@ class FieldFit(Fit):
         .. math:: w_j \log \frac{\int p(x_j \mid \psi, \rho)\, dP(\psi \mid \phi)}
                   {\int P(\text{modelled} \mid \psi, \rho)\, dP(\psi \mid \phi)}
 
-        at the node of rho, with an equal share of the log probability of the number of entries
-        below. The weight is below 1 where several entries stand for one classifier. The sum over
-        entries is the log likelihood of the fit.
+        with an equal share of the log probability of the number of entries below; w is below 1
+        where several entries stand for one classifier.
         """
         row = self.evidence.row
         weight = self.copies / np.bincount(row)
@@ -316,56 +259,41 @@ class FieldFit(Fit):
 
     @property
     def shape(self) -> SkillFamily:
-        """The shape."""
         return self.shapes[self.families[0]]
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Names of the variables: the place, the logarithm of the width, and the others."""
         return parameters_of(self.shape)
 
     @property
     def prior(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Prior mean and sd of ``location`` and of ``log_spread``, in log odds.
-
-        For the metric "score" in its units, with its sign.
-        """
+        """Prior mean and sd of ``location`` and ``log_spread``: log odds, or units of the score."""
         law, scale, sign = self.evidence.law, self.scale, self.evidence.board.sign
         zero, one, place = law.location_at(np.array([0.0, 1.0, scale.location])).tolist()
         of_width = scale.log_spread + float(np.log(one - zero)), scale.log_spread_sd
         return (sign * place, (one - zero) * scale.location_sd), of_width
 
     def data_hash(self) -> str:
-        """Digest of the board, and of the priors of a model of one shape."""
         return digest_of(self.evidence.board.data_hash(), self.prior, self.priors.correlation)
 
     @property
     def natural_points(self) -> FloatArray:
-        """The points as values of ``parameters``, (N, d)."""
         points = self.points[0].points
         place = self.evidence.board.sign * self.location(points)
         return np.column_stack([place, np.log(self.spread(points)), points[:, 2:]])
 
     def standardised(self, location: Any, log_spread: Any, *shape: Any) -> tuple[Any, ...]:
-        """Standard normal coordinates of values of ``parameters``, arrays or tensors."""
         (mean, sd), (log_mean, log_sd) = self.prior
         sign = self.evidence.board.sign
         return sign * (location - mean) / sd, (log_spread - log_mean) / log_sd, *shape
 
     def log_evidence_at(self, rho: FloatArray) -> FloatArray:
-        """Log evidence at values of rho (k,), from new points, (k,)."""
         nodes = replace(self.nodes, rho=rho, luck=np.zeros(rho.size))
         return infer(replace(self, nodes=nodes), _fixed(), _EVIDENCE_POINTS, self).log_evidence[0]
 
 
 def place_within(group: IntArray) -> IntArray:
-    """Place of each among those of its group, from 0.
-
-    Examples
-    --------
-    >>> place_within(np.array([1, 0, 1, 1, 0]))
-    array([0, 0, 1, 2, 1])
-    """
+    """Place of each among those of its group, from 0."""
     order, size = np.argsort(group, kind="stable"), np.bincount(group)
     place = np.empty(group.size, np.int64)
     place[order] = np.arange(group.size) - np.repeat(np.cumsum(size) - size, size)
@@ -378,13 +306,11 @@ class Likelihood:
     .. math:: \prod_j \frac{p(x_j \mid \phi)}{R} \cdot \int_0^1 (s R)^n (1 - s R)^k\, ds, \quad
               R = P(\text{modelled} \mid \phi)
 
-    Scores count given that they are modelled, as entries below may have failed and follow other
-    laws. Their number counts as far as it can: an unknown share s of the n + k entries, uniform a
-    priori, is of the field. With k = 0 this is the likelihood of all scores.
+    Entries below may have failed and follow other laws. Their number counts as far as it can: an
+    unknown share s of the n + k entries, uniform a priori, is of the field.
     """
 
     def __init__(self, tables: Sequence[Tables], copies: FloatArray, evidence: Evidence) -> None:
-        """At some nodes, of distinct scores with these copies, (K,)."""
         self.copies, self.nodes, step = copies, len(tables), evidence.step
         self.kind, self.below = evidence.kind[: copies.size], evidence.n_below
         self.table = np.concatenate([at.score for at in tables]).T * step
@@ -395,17 +321,12 @@ class Likelihood:
             self.typical = np.array([at.typical for at in tables]).T * step
 
     def each(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
-        """Log probability of each distinct score given that it is modelled, (N, R, K).
-
-        With its share of the log probability of the number below. ``density`` (N, G) is in units of
-        ``exp(log_unit)``.
-        """
+        """Log probability of each distinct score given that it is modelled, (N, R, K)."""
         log_p, counts, reach = self._parts(density, log_unit)
         counts = counts[..., None] / self.copies.sum()
         return log_p + self.log_scale + counts - reach[..., self.kind]
 
     def __call__(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
-        """Log probability of all scores, (N, R)."""
         log_p, counts, reach = self._parts(density, log_unit)
         of_kind = np.bincount(self.kind, self.copies, minlength=reach.shape[2])
         return log_p @ self.copies + self.log_scale @ self.copies + counts - reach @ of_kind
@@ -414,7 +335,7 @@ class Likelihood:
         """Log integrals of scores (N, R, K), of counts (N, R), of reach by kind (N, R, L)."""
 
         def logs(table: FloatArray) -> FloatArray:
-            integral = np.maximum(density @ table, _TINY)
+            integral = np.maximum(density @ table, TINY)
             return np.log(integral, out=integral).reshape((len(density), self.nodes, -1))
 
         n = self.copies.sum()
@@ -431,12 +352,6 @@ def log_count_probability(log_reach: Any, n: float, k: float, ops: Operations = 
     .. math:: \int_0^1 (s R)^n (1 - s R)^k\, ds\, / B(n + 1, k + 1) = I_R(n + 1, k + 1) / R
 
     with the incomplete beta function I; ``R^n`` but for a constant where ``k = 0``.
-
-    Examples
-    --------
-    >>> reach = np.array([0.5, 1e-200])
-    >>> log_count_probability(np.log(reach), 3, 0).round(2), (3 * np.log(reach)).round(2)
-    (array([   -2.08, -1381.55]), array([   -2.08, -1381.55]))
     """
     exact = ops.betainc(n + 1, k + 1, ops.exp(log_reach))
     far = (n + 1) * log_reach - np.log(n + 1) - betaln(n + 1, k + 1)
@@ -471,8 +386,7 @@ def effective_copies(evidence: Evidence) -> FloatArray:
     """Entries of each distinct score that count as separate classifiers, (K,).
 
     Where more entries share a score than the scores around it explain (Poisson, 1 % over all
-    scores), they share a notebook. They count as the average number per possible score within 0.7
-    standard errors; a few rounds, as a spike is at first its own neighbour.
+    scores), they share a notebook, and count as the average number within 0.7 standard errors.
     """
     law, values = evidence.law, entry_values(evidence.board)
     distinct, copies = np.unique(values, return_counts=True)
@@ -495,13 +409,7 @@ def effective_copies(evidence: Evidence) -> FloatArray:
 
 
 def parameters_of(family: SkillFamily) -> tuple[str, ...]:
-    """Names of the variables of a shape.
-
-    Examples
-    --------
-    >>> parameters_of(FAMILIES["ex-gaussian"])
-    ('location', 'log_spread', 'softness')
-    """
+    """Names of the variables of a shape."""
     return ("location", "log_spread", *(name.replace(" ", "_") for name in family.parameters[2:]))
 
 
@@ -531,8 +439,8 @@ def fit_shape(
     Raises
     ------
     InputError
-        Unknown family; only the maximum known; several submissions or own errors of entries; a
-        fit of another board or of other priors.
+        Unknown family; only the maximum known; several submissions or own errors of entries; a fit
+        of another board or of other priors.
 
     Examples
     --------

@@ -2,9 +2,8 @@ r"""Evidence of answers, or of numbers, that classifiers got for every item.
 
 The model of ``leaderboard.evidence`` with the loading :math:`\ell_j` learnt from the items
 (``items.correlation``). The shift is not learnt: classifiers cannot show whether the items were
-easy. A score that is not an accuracy has the law of its metric, scaled to the standard error that
-its own items show. ``tests/leaderboard/test_from_items.py`` compares with linear algebra, the exact
-paired comparison and real responses; see docs/measured/responses.md.
+easy. ``tests/leaderboard/test_from_items.py`` compares with linear algebra, the exact paired
+comparison and real responses; see docs/measured/responses.md.
 """
 
 from collections.abc import Iterator
@@ -27,6 +26,7 @@ from bayes_sota.items.correlation import (
     no_correlation,
     response_correlation,
 )
+from bayes_sota.items.score import limits_of
 from bayes_sota.leaderboard.anchors import pull_of_items
 from bayes_sota.leaderboard.evidence import MOST_CLASSIFIERS, Evidence, own_evidence
 from bayes_sota.maximum.score_laws import AucScoreLaw, ScoreLaw, score_law
@@ -40,15 +40,7 @@ _MANY_TASKS = 9  # of all that were there when skills on new tasks were measured
 
 
 def items_evidence(data: Outcomes) -> Evidence:
-    """Evidence of answers or numbers, missing at random where missing.
-
-    Clusters widen every error by the design effect of the leaders' scores.
-
-    Raises
-    ------
-    InputError
-        Scores without any error, answers of more than 5,000 classifiers.
-    """
+    """Evidence of answers or numbers, missing at random where missing."""
     data.check_several()
     if data.is_answers and data.n_classifiers > MOST_CLASSIFIERS:
         many = f"answers of {data.n_classifiers:,} classifiers to {data.n_items:,} items"
@@ -59,7 +51,8 @@ def items_evidence(data: Outcomes) -> Evidence:
         return _of_answers(data, correlation)
     board, freedom = data.leaderboard(), np.inf if data.metric == "auc" else data.average.freedom
     ratio = _ratios(data, score_law(board))
-    return _given_anchors(data, board, correlation, ratio, freedom=freedom)
+    limits = limits_of(data.sign * data.values)
+    return _given_anchors(data, board, correlation, ratio, freedom=freedom, limits=limits)
 
 
 def _given_anchors(
@@ -69,7 +62,6 @@ def _given_anchors(
     ratio: FloatArray,
     **others: Any,
 ) -> Evidence:
-    """Evidence of scores, without the errors that anchors show."""
     law, scores = score_law(board), data.scores
     if data.anchors is not None:
         moved, left, influence = pull_of_items(data, law, correlation.leaders)
@@ -85,11 +77,7 @@ def _given_anchors(
 def correlation_of(
     data: Outcomes, influence: FloatArray | None = None, known: ArrayLike = ()
 ) -> ResponseCorrelation:
-    """Correlation of the errors of the classifiers; none with new runs.
-
-    ``influence`` is what anchors leave of that of items, clusters or tasks; ``known`` classifiers
-    have hardly any such error left, so they do not show what the leaders share.
-    """
+    """Correlation of the errors of the classifiers, given what anchors leave of their influence."""
     if data.new == "runs":
         return no_correlation(data.scores)
     if data.is_plain and data.clusters is None:
@@ -100,7 +88,6 @@ def correlation_of(
 
 
 def _of_answers(data: Outcomes, correlation: ResponseCorrelation) -> Evidence:
-    """Evidence of answers; the law has the median effective number of items."""
     freedom = np.inf
     if data.new == "tasks":
         freedom = data.average.freedom
@@ -124,12 +111,9 @@ def _of_answers(data: Outcomes, correlation: ResponseCorrelation) -> Evidence:
 def _ratios(data: Outcomes, law: ScoreLaw) -> FloatArray:
     """Standard errors that the items show over those of the law, shrunk, (m,).
 
-    Error and score come from the same items: a lucky classifier near an AUC of 1 shows a small
-    error. So the logarithm of each ratio is shrunk towards their mean by the share of its own
-    noise, ``1 / 4k`` with k items that carry its variance. For AUCs, whose law says what an error
-    should be, the mean is shrunk towards 0 with a prior sd of a quarter; its error is taken as ``1
-    / k``, as DeLong's error is too small near 1 (median ratio .64 for 15 of 300 positive and an AUC
-    of .97).
+    A lucky classifier near an AUC of 1 shows a small error. So the logarithm of each ratio is
+    shrunk towards their mean by the share of its own noise, ``1 / 4k`` with k items that carry its
+    variance. For AUCs the mean is shrunk towards 0: DeLong's error is too small near 1.
     """
     scores, of_score = data.scores, carrying(data.average.influence)
     if isinstance(law, AucScoreLaw):
@@ -167,8 +151,8 @@ def reasons_of_items(data: Outcomes, evidence: Evidence) -> Iterator[str]:
         few = float(np.median(carrying(data.average.influence)[leaders]))
         if few < _LEAST_CARRYING:
             yield (
-                f"{few:.0f} of {counted(data.n_items, data.unit)} make up the error of the "
-                "typical leader: too few to learn how far the classifiers' errors coincide"
+                f"the error of the typical leader comes from {few:.0f} of "
+                f"{counted(data.n_items, data.unit)}: too few to learn how far errors coincide"
             )
         return
     if data.new == "items" and data.is_average and data.average.freedom < _LEAST_CLUSTERS - 1:

@@ -1,10 +1,9 @@
 """Model of a whole board as a plain ``pm.Model``, to sample and to extend.
 
 The skills are summed out on the grid of ``bayes_sota.leaderboard.fit``. Log probabilities of scores
-are tabulated at equally spaced values of ``sqrt(1 - rho^2)`` and interpolated linearly, as a
-polynomial would overshoot where a shape explains no score. Likelihood and evidence are interpolated
-on the same cells, so their errors cancel. ``tests/leaderboard/test_models.py`` compares the log
-density with the exact one for every shape.
+are tabulated at equally spaced values of ``sqrt(1 - rho^2)`` and interpolated linearly; likelihood
+and evidence use the same cells, so their errors cancel. ``tests/leaderboard/test_models.py``
+compares the log density with the exact one for every shape.
 """
 
 from typing import Any
@@ -20,6 +19,7 @@ from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.anchors import as_known, loadings_at, residuals, stray_sets
+from bayes_sota.leaderboard.evidence import TINY
 from bayes_sota.leaderboard.fit import (
     FAMILIES,
     FieldFit,
@@ -36,7 +36,6 @@ _EVIDENCE_NODES = 12
 _LARGEST_TABLE = 128 << 20  # bytes
 _RHO_TAIL = 1e-3  # prior probability on each side where the likelihood is constant in rho
 _LARGEST_LOG = 600.0
-_TINY = 1e-300
 
 
 def build_model(
@@ -55,9 +54,9 @@ def build_model(
         K_g(x_j, \rho)}{\sum_g P(y_g \mid \phi)\, R_g(\rho)}
 
     with ``K`` the law of a score (``bayes_sota.maximum.score_laws``) and ``R`` the probability of
-    the modelled top part; the number of entries below it counts as in the exact fit
-    (``bayes_sota.leaderboard.fit.log_count_probability``). One board shows neither the shift ``z``
-    nor, reliably, rho: both keep their priors, rho by a potential, minus the log evidence at rho.
+    the modelled top part; the number of entries below it counts as in the exact fit. One board
+    shows neither the shift ``z`` nor, reliably, rho: both keep their priors, rho by a potential,
+    minus the log evidence at rho.
 
     Parameters
     ----------
@@ -67,11 +66,10 @@ def build_model(
     family : str or SkillFamily
         Shape of P(psi), one of ``bayes_sota.leaderboard.fit.FAMILIES`` or one's own.
     fit : FieldFit, optional
-        Exact fit of the same board and priors; default made here (about a second).
+        Exact fit of the same board and priors; default made here.
     observe : bool
         Whether the scores are observed. If not, ``observe_scores`` in the ``with`` block observes
-        them under another density, such as one with a covariate; fix rho by its prior then, because
-        no potential keeps it.
+        them under another density, such as one with a covariate; then fix rho by its prior.
 
     Returns
     -------
@@ -81,7 +79,7 @@ def build_model(
         known) and ``shift``; deterministic ``spread``; observed ``score`` (classifier: modelled
         entries), whose draws are fresh boards. ``family`` is the index of the shape, -1 for one's
         own. With anchors (``bs.with_known``) observed ``anchor_residual`` (anchor): score minus
-        known skill, in standard errors, each of which may be one of another population.
+        known skill, in standard errors.
 
     Raises
     ------
@@ -89,9 +87,10 @@ def build_model(
         Unknown family; only the maximum known; entries with several submissions or own errors,
         which the exact route takes.
 
-    Notes ----- Where a shape explains no entry its posterior is flat, and a chain stays there:
-    start chains at ``start_values``. Draws of ``score`` lie within the grid of the fit, five
-    standard errors beyond the best score (``complete`` simulates the prior on a wide grid).
+    Notes
+    -----
+    Where a shape explains no entry its posterior is flat, and a chain stays there: start chains at
+    ``start_values``.
 
     Examples
     --------
@@ -123,7 +122,6 @@ def build_model(
 
 
 def _observe_anchors(fit: FieldFit, rho: Any, shift: Any) -> None:
-    """Observe the residuals of anchors, which show the shift; rho keeps its prior."""
     board, law = fit.evidence.board, fit.evidence.law
     residual, error = residuals(law, board.anchors)
     loading = loadings_at(pt.as_tensor_variable(rho), law, board)
@@ -145,13 +143,12 @@ def _observe_anchors(fit: FieldFit, rho: Any, shift: Any) -> None:
 def start_values(fit: FieldFit) -> dict[str, Any]:
     """Random draws of the exact fit where chains start: ``pm.sample(initvals=...)``.
 
-    From elsewhere a chain can stay where a shape explains no entry. Jitter would move them away:
-    ``pm.sample(init="adapt_diag")`` adds none.
+    ``pm.sample(init="adapt_diag")`` adds no jitter, which would move them away.
 
     Parameters
     ----------
     fit : FieldFit
-        From ``fit_shape``, for the same board, priors and family as the model.
+        From ``fit_shape``, as in the model.
 
     Returns
     -------
@@ -211,11 +208,8 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
 
     and, where all entries have one field, an equal share of the log probability of the number of
     entries below the modelled part. ``c`` is below 1 where entries with equal scores count as fewer
-    classifiers. P includes a few outliers that follow the prior of the place.
-
-    Fields that differ by a covariate make this a truncated regression: hidden entries, whose
-    covariates are unknown, do not count. Deviations of single entries belong into the spread, not
-    into places of their own.
+    classifiers. P includes a few outliers that follow the prior of the place. Fields that differ by
+    a covariate make this a truncated regression: hidden entries do not count.
 
     Parameters
     ----------
@@ -246,10 +240,9 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
     rows = slice(None) if shared else evidence.row
 
     def log_sums(tables: Any) -> Any:
-        """Logarithms of sums over the grid, (2, U): of one density, or of each of U."""
         table = pt.as_tensor_variable(np.stack(tables) * evidence.step)[near]
         mass = pt.dot(table, density) if shared else pt.sum(table * density, axis=-1)
-        return pt.log(pt.maximum(mass, _TINY))
+        return pt.log(pt.maximum(mass, TINY))
 
     log_p = log_sums([table.score[rows] for table in at])
     log_p += pt.as_tensor_variable(np.stack([table.log_scale[rows] for table in at]))[near]
@@ -278,7 +271,6 @@ def _own_errors(fit: FieldFit) -> FloatArray:
 
 
 def _neighbours(rho: Any, nodes: FloatArray) -> tuple[slice, Any]:
-    """The two nodes around a value of rho, and their weights in linear interpolation."""
     if nodes.size == 1:
         return slice(0, 1), pt.ones(1)
     rho = pt.as_tensor_variable(rho).ravel()[0]  # PyMC gives it a dimension for the scores
@@ -297,10 +289,8 @@ def observe_scores(
     ----------
     fit, log_density, rho
         As in ``score_log_probability``.
-    name : str
-        Name of the variable.
-    dims : str
-        Its dimension; a second board has one of its own, which the model knows by ``add_coord``.
+    name, dims : str
+        Name of the variable, and its dimension; a second board has one of its own.
 
     Returns
     -------
@@ -349,7 +339,6 @@ def observe_scores(
 
 
 def _log_evidence(fit: FieldFit, rho: Any) -> Any:
-    """Log evidence of the shape: exact at few nodes, a spline between."""
     nodes = _own_errors(fit)
     few = np.linspace(nodes[0], nodes[-1], min(nodes.size, _EVIDENCE_NODES))
     exact = fit.log_evidence_at(np.sqrt(1 - few**2))
@@ -358,7 +347,6 @@ def _log_evidence(fit: FieldFit, rho: Any) -> Any:
 
 
 def _log_ndtr(x: Any) -> Any:
-    """Logarithm of the standard normal cdf, with a finite gradient on both sides."""
     low, high, root = pt.minimum(x, -1.0), pt.maximum(x, -1.0), np.sqrt(0.5)
     below = pt.log(0.5 * pt.erfcx(-low * root)) - 0.5 * low**2
     return pt.switch(pt.lt(x, -1.0), below, pt.log1p(-0.5 * pt.erfc(high * root)))

@@ -9,10 +9,9 @@ else the score itself) team j has
 
 with psi the skill on the items of the *private* board and delta the difference of both shifts and
 populations. A residual is usual, five times as wide, or says nothing (a failed run): both scores
-are a mixture of six normals (``Pairs.parts``). The best of T submissions has the mean and variance
-of ``maximum.score_laws``; as able teams submit often, ``psi = u + slope (e_T - typical e_T)`` with
-the expected luck ``e_T``. Every team's scores are tabulated over u at nodes of the noise
-(``pairs_posterior``). Teams count whose *mean* of both scores reaches a cut.
+are a mixture of six normals. The best of T submissions has the mean and variance of
+``maximum.score_laws``; as able teams submit often, ``psi = u + slope (e_T - typical e_T)`` with
+the expected luck ``e_T``. Teams count whose *mean* of both scores reaches a cut.
 ``tests/leaderboard/test_pairs.py`` has second routes.
 """
 
@@ -28,27 +27,20 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import PairedPriors, own_priors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.observed import FEWEST_TEAMS, PairedBoards
-from bayes_sota.leaderboard.evidence import Tables, skill_grid, submission_kinds
+from bayes_sota.leaderboard.evidence import TINY, Tables, skill_grid, submission_kinds
 from bayes_sota.maximum.score_laws import AccuracyLaw, NormalLaw, ScoreLaw
 
 WIDE = 5.0  # standard deviations of a wide residual
 FLAT = 0.002  # probability of a score that says nothing
 _TOP, _FEWEST_PLACES, _MOST_PLACES = 0.5, 30, 1_500
 _NEAR = 0.25  # share of the teams that say how dense they are at the cut
-_TINY = 1e-300
 
 
 class Noise(NamedTuple):
     """Parameters of the errors: numbers, or one for each of N nodes or draws.
 
-    Attributes
-    ----------
-    public_sd, private_sd
-        Standard deviations ``s sqrt(1 - rho^2)`` of usual residuals.
-    rho, luck
-        NaN at nodes where rho is not learnt; lambda.
-    shift, outliers
-        delta, and the probability of a wide residual.
+    Standard deviations ``s sqrt(1 - rho^2)`` of usual residuals, rho (NaN where it is not learnt),
+    lambda, delta, and the probability of a wide residual.
     """
 
     public_sd: Any
@@ -59,12 +51,10 @@ class Noise(NamedTuple):
     outliers: Any
 
     def at(self, index: Any) -> "Noise":
-        """Noise of some nodes or draws, or with further axes."""
         return Noise(*(values[index] for values in self))
 
     @property
     def difference_sd(self) -> Any:
-        """Standard deviation of a usual difference."""
         return np.hypot(self.public_sd, self.private_sd)
 
 
@@ -74,23 +64,19 @@ class Pairs:
 
     Attributes
     ----------
-    boards : PairedBoards
-    priors : PairedPriors
-    kept : ndarray of int, shape (k,)
-        Teams among the best of either board, or of both together; the first ``n_counted`` reach
-        the cut.
-    observed : ndarray, shape (k, 2)
-        Their public and private scores.
+    kept, observed : ndarray, shape (k,) and (k, 2)
+        Teams among the best of either board, or of both together, and their public and private
+        scores.
     middle, cut : float
         Median difference ``y - x`` of all teams; mean of both scores (the public one moved by
         ``middle``) from which on teams count, -inf where all do.
     n_counted, n_below, n_copies : int
-        Kept teams that reach the cut; all teams below it; teams with the same scores as a kept one.
-    numbers : ndarray, shape (L, t)
-        Equally likely numbers of submissions of each kind of team; ``kind`` (k,) is that of a team.
-    law : ScoreLaw
-        Law of the mean of both scores, for the position of u on the grid ``y`` (G,): log odds, or
-        standardised scores; None before ``on_grid``.
+        Kept teams that reach the cut, which come first; all teams below it; teams with the same
+        scores as a kept one.
+    numbers, kind : ndarray, shape (L, t) and (k,)
+        Equally likely numbers of submissions of each kind of team, and the kind of each.
+    law, y : ScoreLaw and ndarray, shape (G,)
+        Law of the mean of both scores, and grid of u; None before ``on_grid``.
     """
 
     boards: PairedBoards
@@ -111,8 +97,8 @@ class Pairs:
     def of(cls, boards: PairedBoards, priors: Any = None, top: float | None = None) -> "Pairs":
         """Teams among the best ``top`` of either board, never fewer than 30 places.
 
-        Default: one half, at most 1,500 places. Teams with the same two scores count once, except
-        for accuracies: few counts make equal ones by chance.
+        Teams with the same two scores count once, except for accuracies: few counts make equal ones
+        by chance.
         """
         both, m = coordinates(boards), boards.n_entries
         top = min(_TOP, _MOST_PLACES / m) if top is None else top
@@ -141,7 +127,6 @@ class Pairs:
         return cls(boards, own, kept, both[kept], middle, cut, *counts, numbers, kind)
 
     def on_grid(self, noise: Noise) -> "Pairs":
-        """The same with the law of the mean of both scores, and a grid of u."""
         own, counts = noise.public_sd * noise.private_sd / noise.difference_sd, self.n_counted
         typical, level = float(np.median(own)), self.to_score(self.level[:counts])
         highest = np.maximum(level, self.to_score(self.observed[:counts, 0] + self.middle))
@@ -154,36 +139,29 @@ class Pairs:
 
     @property
     def step(self) -> float:
-        """Grid step."""
         return float(self.y[1] - self.y[0])
 
     @property
     def is_cut(self) -> bool:
-        """Whether teams below the cut exist."""
         return bool(np.isfinite(self.cut))
 
     @property
     def has_luck(self) -> bool:
-        """Whether public scores were chosen among submissions."""
         return bool(self.numbers.max() > 1)
 
     @property
     def copies(self) -> FloatArray:
-        """Each pair that counts does so once."""
         return np.ones(self.n_counted)
 
     @property
     def row(self) -> IntArray:
-        """Row of each pair that counts in the tables."""
         return np.arange(self.n_counted)
 
     def of_grid(self, y: FloatArray) -> FloatArray:
-        """Coordinate of skills at places of the grid."""
         skill = self.law.skill_at(y)
         return skill if self.boards.n_test is None else np.arcsin(np.sqrt(skill))
 
     def to_score(self, u: FloatArray) -> FloatArray:
-        """Expected score of a coordinate."""
         return u if self.boards.n_test is None else np.sin(np.clip(u, 0, np.pi / 2)) ** 2
 
     def printed(self, u: FloatArray) -> FloatArray:
@@ -195,29 +173,24 @@ class Pairs:
 
     @property
     def errors(self) -> Any:
-        """Known standard errors of a score on each board, in the coordinate."""
         n = self.boards.n_test
         return self.boards.standard_errors if n is None else 0.5 / np.sqrt(n)
 
     @property
     def scores(self) -> FloatArray:
-        """Both scores of the kept teams, (k, 2)."""
         return both_scores(self.boards)[self.kept]
 
     @property
     def winner(self) -> int:
-        """Index of the public winner, or of the team with its scores, among the kept teams."""
         own = both_scores(self.boards)[self.boards.public_winner]
         return int(np.argmax(np.all(self.scores == own, axis=1)))
 
     @cached_property
     def level(self) -> FloatArray:
-        """Mean of both scores, (k,)."""
         return (self.observed.sum(axis=1) + self.middle) / 2
 
     @cached_property
     def base_sd(self) -> float:
-        """Rough standard deviation of a usual difference."""
         d = self.observed[: self.n_counted] @ [-1, 1]
         spread = float(d.std()) or float(self.observed[: self.n_counted, 0].std())
         robust = float(np.median(np.abs(d - np.median(d))) / ndtri(0.75))
@@ -225,10 +198,7 @@ class Pairs:
 
     @cached_property
     def maxima(self) -> FloatArray:
-        """Mean ``e_T`` and variance of the largest of T standard normals of each kind, (3, L).
-
-        The third row is ``e_T`` minus that of the typical team.
-        """
+        """Mean ``e_T``, variance, and excess over the typical ``e_T``, of each kind, (3, L)."""
         z = np.linspace(-10, 10, 4001)
         cdf = np.exp(self.numbers[:, :, None] * log_ndtr(z)).mean(axis=1)
         mass, at = np.diff(cdf, axis=1), (z[1:] + z[:-1]) / 2
@@ -253,7 +223,6 @@ class Pairs:
         return float(minimize(minus_log_likelihood, np.zeros(3)).x[1]) * unit
 
     def slope(self, noise: Noise) -> Any:
-        """Increase of the skill per unit of ``e_T``."""
         return (self.trend - noise.luck * noise.public_sd / 2) if self.has_luck else noise.luck
 
     def expected(self, noise: Noise, kind: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -265,7 +234,7 @@ class Pairs:
     def parts(self, noise: Noise, kind: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Probability of each part of the mixture, and both variances of the residuals in it.
 
-        Usual residuals come first. Of one node (6,), (6, k) and (6, k); of draws, whose noise is
+        Usual residuals come first. At one node (6,), (6, k) and (6, k); of draws, whose noise is
         (D, 1), (6, D, 1), (6, D, k) and (6, D, k).
         """
         far = (np.maximum(np.ptp(self.observed, axis=0), 6 * self.base_sd) / 2) ** 2
@@ -320,7 +289,7 @@ def table_at(pairs: Pairs, noise: Noise) -> Tables:
     for weight, first, second in zip(*pairs.parts(noise, kind), strict=True):
         fall = x / first[:, None] + y / second[:, None]
         density += (weight / (2 * np.pi * np.sqrt(first * second)))[:, None] * np.exp(-0.5 * fall)
-    density = np.maximum(density, _TINY)
+    density = np.maximum(density, TINY)
     top, reach = density.max(axis=1), reach_at(pairs, noise, u)
     typical = reach[pairs.kind].mean(axis=0)
     return Tables(density / top[:, None], np.log(top), reach if pairs.is_cut else None, typical)
@@ -360,10 +329,10 @@ def draw_scores(
     mean = np.stack([psi + public - private, psi], axis=-1)
     weight, first, second = pairs.parts(noise, pairs.kind)
     low = 2 * lowest - pairs.middle - mean.sum(axis=-1)
-    reach = np.maximum(ndtr(-low / np.sqrt(first + second)), _TINY)
+    reach = np.maximum(ndtr(-low / np.sqrt(first + second)), TINY)
     v1, v2 = _one_part(weight * reach, first, second, rng)
     total = np.sqrt(v1 + v2)
-    reach = np.maximum(ndtr(-low / total), _TINY)
+    reach = np.maximum(ndtr(-low / total), TINY)
     both = -total * ndtri(reach * (1 - rng.random(low.shape)))  # sum of the errors
     error = (v1 * both + np.sqrt(v1 * v2) * rng.standard_normal(low.shape) * total) / total**2
     return mean + np.stack([error, both - error], axis=-1)
@@ -372,7 +341,6 @@ def draw_scores(
 def _one_part(
     weight: FloatArray, first: FloatArray, second: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Both variances of a part of the mixture, drawn by weights (6, D, k), (D, k) each."""
     part = draw_rows(weight, rng)[None]
     return np.take_along_axis(first, part, 0)[0], np.take_along_axis(second, part, 0)[0]
 

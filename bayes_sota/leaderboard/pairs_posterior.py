@@ -2,10 +2,8 @@
 
 The engine of whole boards (``leaderboard.fit``) on the tables of ``leaderboard.pairs``, at nodes of
 the noise. ``y - x`` does not depend on psi: it informs delta, the share of wide residuals, and the
-size of the errors where they are not given; the scores at the nodes inform the ratio of both
-errors. Draws of psi move with the deviation of delta from its mean at the node, skills with the
-shift of the private board: given delta, ``z_2`` is normal. ``tests/leaderboard/test_pairs.py``
-compares with closed forms, ``tests/leaderboard/test_pairs_posterior.py`` checks coverage.
+size of the errors where they are not given. ``tests/leaderboard/test_pairs.py`` compares with
+closed forms, ``tests/leaderboard/test_pairs_posterior.py`` checks coverage.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +21,7 @@ from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.anchors import known_skills, shift_given
-from bayes_sota.leaderboard.evidence import Tables
+from bayes_sota.leaderboard.evidence import TINY, Tables
 from bayes_sota.leaderboard.fit import FAMILIES, FieldFit, infer_enough
 from bayes_sota.leaderboard.pairs import (
     Noise,
@@ -57,7 +55,6 @@ _SOUGHT = [
 ]
 _RATIO = 2
 _LEAST_SPACING = 0.03
-_TINY = 1e-300
 type Draws = dict[str, NDArray[Any]]
 
 
@@ -78,11 +75,7 @@ def noise_at(pairs: Pairs, z: FloatArray) -> Noise:
 def shift_prior(
     pairs: Pairs, noise: Noise, shift: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Rho, the sd of delta, and log prior weight times density of delta, (N, K) each.
-
-    By each of its equally likely sources: sizes of the offset and, where rho is not learnt,
-    quantiles of its prior. For noise and shifts (N,), or one noise and shifts (N,).
-    """
+    """Rho, the sd of delta, and log prior weight times density of delta, (N, K) each."""
     rho, offsets = np.asarray(noise.rho)[..., None], pairs.priors.offsets
     if pairs.errors is None:
         rho = pairs.priors.correlation.quantile(_RHO)
@@ -94,10 +87,7 @@ def shift_prior(
 
 
 def shift_posterior(pairs: Pairs, noise: Noise, nodes: int = 49) -> tuple[FloatArray, FloatArray]:
-    """Values of delta (S,), and the log joint density of the differences with them, (E, S).
-
-    At one node, for each share of wide residuals and per unit of delta.
-    """
+    """Values of delta (S,), and log joint density of the differences with them, (E, S)."""
     d = pairs.differences(noise)
     grid = np.median(d) + np.linspace(-6, 6, nodes) * noise.difference_sd / np.sqrt(d.size)
     prior = logsumexp(shift_prior(pairs, noise, grid)[2], axis=1)
@@ -106,27 +96,18 @@ def shift_posterior(pairs: Pairs, noise: Noise, nodes: int = 49) -> tuple[FloatA
 
 
 def _log_differences(pairs: Pairs, noise: Noise, away: FloatArray) -> FloatArray:
-    """Log density of differences that lie ``away`` (S, k) from delta, (E, S)."""
     weight, first, second = pairs.parts(noise, pairs.kind[: pairs.n_counted])
     density = np.tensordot(weight.T, normal_density(away, (first + second)[:, None]), 1)
-    return np.log(np.maximum(density, _TINY)).sum(axis=-1)
+    return np.log(np.maximum(density, TINY)).sum(axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
 class NoiseNodes:
-    """Nodes of the noise: a lattice around the values that the differences support.
+    """Nodes of the noise: a lattice ``z`` (R, 4) around the values that the differences support.
 
-    Attributes
-    ----------
-    pairs : Pairs
-    z, spacing : ndarray, shape (R, 4) and (4,)
-        Coordinates of ``noise_at``.
-    noise : Noise
-        With the means of delta and of the share of wide residuals.
-    grid, p : ndarray, shape (R, S) and (R, E, S)
-        Values of delta, and the joint posterior of the share of wide residuals and delta.
-    log_prior : ndarray, shape (R,)
-        Prior mass of each node's cell, and the evidence of the differences.
+    ``p`` (R, E, S) is the joint posterior of the share of wide residuals and delta, at values
+    ``grid`` (R, S); ``log_prior`` (R,) the prior mass of each cell with the evidence of the
+    differences.
     """
 
     pairs: Pairs
@@ -139,7 +120,6 @@ class NoiseNodes:
 
     @classmethod
     def of(cls, pairs: Pairs, lines: Sequence[FloatArray], nodes: int = 49) -> "NoiseNodes":
-        """At all combinations of lines, equally spaced or of one value."""
         z = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, len(lines))
         spacing = np.array([line[1] - line[0] if line.size > 1 else 0.0 for line in lines])
         noise, free = noise_at(pairs, z), spacing > 0
@@ -179,10 +159,7 @@ class PairFit(FieldFit):
 
     @classmethod
     def of_pairs(cls, pairs: Pairs, families: tuple[str, ...] = BoardPriors().families) -> Self:
-        """The fit before its parameters are sampled.
-
-        Nodes have five values of each of up to two unknowns of the noise, three of each of three.
-        """
+        """The fit before its parameters are sampled."""
         learnt, priors = pairs.errors is None, pairs.priors
         of_rho = not (learnt or priors.correlation.is_fixed)
         of_luck = pairs.has_luck and not priors.submission_luck.is_fixed
@@ -204,7 +181,6 @@ class PairFit(FieldFit):
 
     @classmethod
     def _at(cls, nodes: NoiseNodes, families: tuple[str, ...]) -> Self:
-        """At nodes of the noise."""
         noise, pairs = nodes.noise, nodes.pairs.on_grid(nodes.noise)
         each = [noise.at(r) for r in range(len(nodes.z))]
         told = [_log_differences(pairs, one, pairs.differences(one) - one.shift) for one in each]
@@ -216,38 +192,24 @@ class PairFit(FieldFit):
 
     @cached_property
     def tables(self) -> tuple[Tables, ...]:
-        """Probabilities at each node."""
         noise = self.noise_nodes.noise
         return tuple(table_at(self.evidence, noise.at(r)) for r in range(self.rho.size))
 
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
-        """Log density of all scores at points of a family and nodes of the noise, (N, R)."""
         return super().log_likelihood(family, points) + self.extra
 
     def log_likelihood_sought(self, family: str, points: FloatArray) -> FloatArray:
-        """The same at some of the nodes."""
         return super().log_likelihood_sought(family, points) + self.extra[self.sought[0]]
 
 
 def _moments(weight: FloatArray, values: FloatArray) -> tuple[Any, Any]:
-    """Mean and standard deviation of weighted values (N, ...)."""
     mean = weight @ values
     return mean, np.sqrt(weight @ (values - mean) ** 2)
 
 
 @one_thread()
 def fit_pairs(pairs: Pairs, rng: np.random.Generator) -> PairFit:
-    """Fit every shape of whole boards to two boards of the same teams.
-
-    Examples
-    --------
-    >>> from bayes_sota.data.observed import PairedBoards
-    >>> rng = np.random.default_rng(0)
-    >>> skill = rng.normal(0.8, 0.05, 12)
-    >>> boards = PairedBoards(*(skill + rng.normal(0, 0.02, (2, 12))))
-    >>> fit_pairs(Pairs.of(boards), rng).families
-    ('normal', 'ex-gaussian')
-    """
+    """Fit every shape of whole boards to two boards of the same teams."""
     return infer_enough(PairFit.of_pairs(pairs), rng, _POINTS)
 
 
@@ -255,11 +217,7 @@ def fit_pairs(pairs: Pairs, rng: np.random.Generator) -> PairFit:
 def draw_psi(
     fit: PairFit, parameters: Parameters, rng: np.random.Generator
 ) -> tuple[Noise, FloatArray, FloatArray, FloatArray]:
-    """Psi of every pair given the parameters of the field and the node of the noise.
-
-    Noise, its log prior (D,), psi on the items of the private board and the probability of unusual
-    residuals, (D, k).
-    """
+    """Noise, its log prior (D,), psi and the probability of unusual residuals, (D, k)."""
     pairs, nodes, node, count = fit.evidence, fit.noise_nodes, parameters.node, fit.copies.size
     noise, log_prior = nodes.draw(node, rng)
     psi, unusual = np.empty((2, node.size, pairs.kind.size))
@@ -288,10 +246,8 @@ def estimands_of(
 ) -> Draws:
     """All that is reported, in units of the scores, (D,), and of each team (D, k).
 
-    ``winner`` is the public winner (of each draw). Anchors of the private ``board`` show its shift
-    z beside delta. ``public_gain`` is how much public scores exceed their expectation given the
-    private ones and the luck of submissions, ``best`` the index of the best team, ``score_shift``
-    the shift at the public winner.
+    ``public_gain`` is how much public scores exceed their expectation given the private ones and
+    the luck of submissions; ``score_shift`` is the shift at the public ``winner``.
     """
     score, draw = pairs.to_score, np.arange(len(psi))
     rho, sd, log_weight = shift_prior(pairs, noise, noise.shift)
@@ -372,7 +328,7 @@ def blocks(noise: Noise) -> Iterator[tuple[slice, Noise]]:
 
 
 def reasons_of(fit: PairFit, noise: Noise) -> Iterator[str]:
-    """Why a result cannot be trusted."""
+    """Reasons not to trust a result."""
     yield from fit.doubts
     pairs, middle = fit.evidence, float(np.median(noise.luck))
     if pairs.errors is not None:

@@ -19,10 +19,9 @@ def plot_skills(
     Parameters
     ----------
     rows : sequence of dict
-        As in JSON: ``name``, ``skill`` with its ``mean`` and ``interval``, ``score``, and
-        optionally ``tied_with_best`` and ``skill_is_known``.
+        As in JSON: ``name``, ``skill`` with ``mean`` and ``interval``, ``score``, and optionally
+        ``tied_with_best`` and ``skill_is_known``.
     ci_prob : float
-        Probability of the intervals.
     of : str
         Quantity on the axis.
     **where
@@ -45,7 +44,7 @@ def plot_entries(table: Report, *, top: int = 20, **pc_kwargs: Any) -> PlotColle
     """Ranking of the best entries: skill with its interval and the score, set of ranks, tier.
 
     Entries that may be the best are blue, others grey; the score is a black line. A bar spans the
-    set of ranks of each entry, with the number of its tier.
+    set of ranks, with the number of the tier.
 
     Parameters
     ----------
@@ -59,9 +58,8 @@ def plot_entries(table: Report, *, top: int = 20, **pc_kwargs: Any) -> PlotColle
     Returns
     -------
     PlotCollection
-        Artists in ``viz``, best score first: ``interval``, ``mean`` (ending in ``_weak`` for
-        entries that cannot be the best) and ``score`` of the variable ``skill``; ``ranks_0``,
-        ``tier_0``, ... of the variable ``rank``.
+        Artists in ``viz``, best score first: ``interval``, ``mean`` and ``score`` of the variable
+        ``skill``; ``ranks_0``, ``tier_0``, ... of the variable ``rank``.
 
     Examples
     --------

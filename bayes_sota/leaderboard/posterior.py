@@ -1,13 +1,9 @@
 """Posterior of the true state of the art from all that is known of a board.
 
-``leaderboard.evidence`` has the model. All scores share one error ``z``, because they share the
-items; one leaderboard has one draw of it and cannot show it: ``z`` and ``rho`` keep their priors;
-from answers to single items rho is learnt. P(psi) is an average over families weighted by their
-evidence, fitted to the top part of the board (``evidence.modelled_entries``).
-
-The textbook model, with normal skills and the shift learnt jointly, covered real classifiers with
-52 to 100 % in intervals of 95 %; ``docs/measured/calibration.md`` has this model's coverage,
-``tests/leaderboard/test_posterior.py`` the second route.
+One leaderboard has one draw of the shared error ``z`` and cannot show it: ``z`` and ``rho`` keep
+their priors; from answers to single items rho is learnt. P(psi) is an average over families
+weighted by their evidence, fitted to the top part of the board. ``docs/measured/calibration.md``
+has the coverage, ``tests/leaderboard/test_posterior.py`` the second route.
 
 Skill increases with psi whatever the shift: ranks and P(best) do not depend on it, intervals of
 skill do. Joint sets of ranks come from the draws of all skills, stepwise ones from the errors of
@@ -56,19 +52,12 @@ _LARGE_GAP = 8.0
 class EntryDraws:
     """Draws of the skills of all entries, with ranks and summaries.
 
-    Attributes
-    ----------
-    skill : ndarray of float32, shape (D, m)
-        Skill of each entry, in the order of ``board.scores``.
-    p_best, p_best_mcse : ndarray, shape (m,)
-        Probability of having the highest skill, and its Monte Carlo standard error; 0 below the
-        modelled part.
-    alike : sequence of ndarray
-        Entries with the same posterior, whose draws are pooled: from scores alone those with equal
-        scores.
+    ``skill`` (D, m) is in the order of ``board.scores``; ranks compare it beyond its ``limits``.
+    Draws of entries with the same posterior (``alike``) are pooled.
     """
 
     skill: NDArray[np.float32]
+    limits: tuple[float, float]
     p_best: FloatArray
     p_best_mcse: FloatArray
     alike: Sequence[IntArray]
@@ -86,15 +75,12 @@ class EntryDraws:
         return rank
 
     def mean(self) -> FloatArray:
-        """Posterior mean of each skill, (m,)."""
-        return self._pooled(self.skill, lambda x: x.mean(dtype=float))
+        return self._pooled(self.skill, lambda x: np.clip(x, *self.limits).mean(dtype=float))
 
     def interval(self, ci_prob: float = 0.95) -> FloatArray:
-        """Equal-tailed interval of each skill, (m, 2)."""
-        return self._quantiles(self.skill, ci_prob, "linear")
+        return np.clip(self._quantiles(self.skill, ci_prob, "linear"), *self.limits)
 
     def rank_interval(self, ci_prob: float = 0.95) -> IntArray:
-        """Interval of each rank with at least this probability, (m, 2)."""
         return self._quantiles(self.rank, ci_prob, "inverted_cdf").astype(np.int64)
 
     def _quantiles(self, draws: NDArray[Any], ci_prob: float, method: Any) -> FloatArray:
@@ -102,7 +88,6 @@ class EntryDraws:
         return self._pooled(draws, lambda x: np.quantile(x, tails, method=method))
 
     def _pooled(self, draws: NDArray[Any], summary: Callable[[NDArray[Any]], Any]) -> FloatArray:
-        """Summary of the pooled draws of each entry, (m, ...)."""
         each = [summary(draws[:, entries].ravel()) for entries in self.alike]
         order = np.argsort(np.concatenate(self.alike))
         sizes = [entries.size for entries in self.alike]
@@ -119,7 +104,7 @@ def entries_of(skills: Skills, rng: np.random.Generator) -> EntryDraws:
     mcse[group] = skills.parameters.share_mcse(best[:, None] == group)
     groups = np.split(np.argsort(alike, kind="stable"), np.cumsum(size)[:-1])
     each = (p_best / size)[alike], (mcse / size)[alike]
-    return EntryDraws(skills.of_all(rng), *each, groups)
+    return EntryDraws(skills.of_all(rng), skills.fit.evidence.limits, *each, groups)
 
 
 def rank_sets(
@@ -130,17 +115,9 @@ def rank_sets(
     how: Ranks,
     rng: np.random.Generator,
 ) -> tuple[Ranks, IntArray]:
-    """Sets of ranks of all entries, best score first, (m, 2), and their kind.
+    """Kind of the sets of ranks, and the sets of all entries, best score first, (m, 2).
 
-    From draws of all skills and of ``rho`` (D,). Each interval alone has the probability, or all
-    sets at once: in the posterior (joint) or whatever is true (confidence). ``auto`` takes joint
-    sets up to 100 entries, above that confidence sets where possible.
-
-    Raises
-    ------
-    InputError
-        Confidence sets of scores chosen among submissions, of boards with anchors, or of fewer than
-        20 items, clusters, tasks or runs.
+    ``auto`` takes joint sets up to 100 entries, above that confidence sets where possible.
     """
     check_choice("ranks", how, Ranks)
     why = _lacking(data)
@@ -163,7 +140,6 @@ def rank_sets(
 
 
 def _lacking(data: Leaderboard | Outcomes) -> str:
-    """The condition for simulated errors of scores that a board fails, or nothing."""
     if data.anchors is not None:
         return "skills none of which is known"
     if isinstance(data, Leaderboard):
@@ -210,12 +186,8 @@ class BoardPosterior:
         n_classifiers, n_above_sota; submission_luck where entries had several submissions.
     skills : Skills
         Joint draws behind them.
-    reasons : tuple of str
-        Reasons not to trust the result.
-    notes : tuple of str
-        What was left out, merged or unusual.
-    rng : Generator
-        For entries below the modelled part.
+    reasons, notes : tuple of str
+        Reasons not to trust the result; what was left out, merged or unusual.
     """
 
     draws: dict[str, FloatArray]
@@ -226,12 +198,10 @@ class BoardPosterior:
 
     @property
     def learns_rho(self) -> bool:
-        """Whether rho is learnt from the items."""
         return self.skills.fit.evidence.loadings.is_learnt
 
     @cached_property
     def entries(self) -> EntryDraws:
-        """Draws of all entries with their ranks and P(best); needs ``every``."""
         return entries_of(self.skills, self.rng)
 
 
@@ -254,7 +224,7 @@ def board_posterior(
     draws : int
     random_seed : int, Generator or None
     every : bool
-        Whether all modelled entries are drawn, or only those that may be the best.
+        Whether all modelled entries are drawn, or those that may be the best.
 
     Returns
     -------
@@ -308,7 +278,6 @@ def reasons_of(fit: FieldFit) -> Iterator[str]:
 
 
 def _perfect_entries(board: Leaderboard) -> int:
-    """Number of perfect scores more than eight standard errors apart from the others."""
     perfect = (board.scores == 1) & (board.metric != "score")
     if not perfect.any() or perfect.all():
         return 0

@@ -1,10 +1,8 @@
 """Posterior of a whole leaderboard, or of answers to every item, as one DataTree.
 
-The groups that ArviZ's checks need are drawn after the estimands, from the same generator.
 ``complete`` makes the same of any trace of the board's model: skills are drawn under the density
-with which the model observes the scores, with the tables of the node of rho.
-``tests/leaderboard/test_sample_trace.py`` compares the exact route with NUTS,
-``tests/leaderboard/test_predictive.py`` each group with another route.
+with which the model observes the scores. ``tests/leaderboard/test_sample_trace.py`` compares the
+exact route with NUTS, ``tests/leaderboard/test_predictive.py`` each group with another route.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -133,24 +131,12 @@ def sample_board(
     groups: Groups = "all",
     **provenance: Any,
 ) -> tuple[xr.DataTree, BoardPosterior]:
-    """Exact posterior of a leaderboard, or of answers or numbers per item: tree and draws.
-
-    All draws are independent given the importance sample. ``groups="estimands"`` leaves out groups
-    that only checks of the model need; all other draws are the same. ``provenance`` becomes
-    attributes.
-
-    ``posterior`` has the estimands and ``location`` and ``spread`` of the field in log odds (in
-    units of the score for the metric "score"), ``family``, an index into the coordinate of
-    ``constant_data``, and ``shape``, further standardised coordinates, from their prior where the
-    family lacks them; from items ``skill`` of every classifier. ``predictions`` has scores on fresh
-    items; ``observed_data``, ``posterior_predictive`` and ``prior_predictive`` ``score`` of the
-    modelled entries and ``sorted_score``; ``predictive_check`` statistics of replicated boards.
-    """
+    """Exact posterior of a leaderboard, or of answers or numbers per item: tree and draws."""
     rng, seed = resolve_seed(random_seed)
     found = board_posterior(data, priors, draws=draws * chains, random_seed=rng, every=False)
     fit, values = found.skills.fit, dict(found.draws)
     if not fit.evidence.shares_scores:
-        values["skill"] = found.skills.of_all(rng).astype(np.float64)
+        values["skill"] = fit.evidence.possible(found.skills.of_all(rng).astype(np.float64))
     kept = np.arange(0, draws, -(-fit.evidence.entries.size * draws * chains // _REPLICATED))
     some = found.skills.parameters[(kept + draws * np.arange(chains)[:, None]).ravel()]
     boards = fresh_scores(fit, some, rng)
@@ -193,10 +179,7 @@ def field_values(fit: FieldFit, parameters: Parameters) -> dict[str, Any]:
 
 
 def compare_boards(observed: FloatArray, boards: FloatArray) -> xr.Dataset:
-    """Quantiles of a board (n,), and gaps from its best to the k-th next; of replicates (D, n).
-
-    They do not depend on the shift. p is the share of larger replicates, ties by half.
-    """
+    """Quantiles and gaps of a board (n,) and of replicates (D, n), with p-values."""
     gaps = [k for k in _GAPS if k < observed.size]
     names = [*(f"quantile {q:g}" for q in _LEVELS), *(f"best minus next {k}" for k in gaps)]
 
@@ -222,10 +205,6 @@ def best_first(scores: FloatArray) -> FloatArray:
 def _replicates(
     fit: FieldFit, some: Parameters, boards: FloatArray, rng: np.random.Generator
 ) -> dict[str, dict[str, Any]]:
-    """Groups of some draws: replicated scores, and boards from the prior.
-
-    ``boards`` are fresh ones of the same parameters, (D, E).
-    """
     sign, skills = fit.evidence.board.sign, draw_skills(fit, some, rng, every=True)
     again = fresh_scores(fit, some, rng, skills.psi[:, skills.classifier])
     prior = _prior(fit, some.node.size, rng)
@@ -238,7 +217,6 @@ def _replicates(
 
 
 def _prior(fit: FieldFit, size: int, rng: np.random.Generator) -> dict[str, Any]:
-    """Prior draws of the parameters, of the best and of the winner's skill."""
     rho = fit.priors.correlation.quantile(rng.random(size))
     shift = rng.standard_normal(size) * fit.evidence.wider((size,), rng)
     luck = fit.priors.submission_luck.quantile(rng.random(size)) if fit.evidence.has_luck else None
@@ -267,8 +245,7 @@ def complete(
     board : Leaderboard
         Whose model it is.
     model : pm.Model, optional
-        An extended model; default that of the ``with`` block, or the model of the board. Log
-        likelihood, prior and replicated scores come from it, and the density of the skills.
+        An extended model; default that of the ``with`` block, or the model of the board.
     priors, family, fit
         As in ``build_model``; the family by default that of the trace.
     random_seed : int, SeedSequence, Generator or None
@@ -281,9 +258,9 @@ def complete(
     Raises
     ------
     InputError
-        A result; a trace of another board, model or prior, without the variables that theta_sota
-        needs, or of an extended model that is not given; a model with a density for each entry of a
-        board with unlisted classifiers.
+        A trace of another board, model or prior, without the variables that theta_sota needs, or of
+        an extended model that is not given; a model with a density for each entry of a board with
+        unlisted classifiers.
 
     Examples
     --------
@@ -346,7 +323,6 @@ def skills_of_trace(
 
 
 def _log_density(model: "pm.Model", posterior: xr.Dataset) -> Callable[[int], FloatArray]:
-    """Log density with which a model observes the scores at a draw, (1, G) or (E, G)."""
     import pytensor
 
     score = next((v.owner for v in model.observed_RVs if v.name == "score"), None)
@@ -367,10 +343,9 @@ def draw_own_skills(
     shift: FloatArray,
     rng: np.random.Generator,
 ) -> Skills:
-    """Skills where each draw has a density of its own, or one for each entry.
+    """Skills where each draw has a log density of its own, (1, G), or one for each entry, (E, G).
 
-    Log densities are (1, G) or (E, G), per unit of the grid; beyond it they are continued as
-    parabolas. All modelled classifiers are listed.
+    Beyond the grid the densities are continued as parabolas.
     """
     y, step, first = fit.evidence.y, fit.evidence.step, fit.classifiers[2]
     away = wider_grid(fit.evidence)[0][y.size :] - y[-1]

@@ -1,8 +1,8 @@
-"""Estimates of theta_sota by every route, of one board or many, and by other assumptions.
+"""Estimates of theta_sota by every route, of one board, two or many, and by other assumptions.
 
 ``tests/calibration/judged_boards.py`` judges them on boards that are drawn from the answers of real
-classifiers, ``tests/calibration/board_shapes.py`` on simulated boards;
-``tests/leaderboard/test_sample_estimate.py`` compares rows of the sensitivity with own fits.
+classifiers; ``tests/leaderboard/test_sample_estimate.py`` compares rows of the sensitivity with own
+fits.
 """
 
 import warnings
@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
+from bayes_sota.core import sample
 from bayes_sota.core.arguments import (
     COUNT,
     DEFAULT_SEED,
@@ -24,20 +25,23 @@ from bayes_sota.core.arguments import (
     refuse_unused,
 )
 from bayes_sota.core.errors import InputError, quoted
+from bayes_sota.core.inference import Parameters
 from bayes_sota.core.parallel import run_each
 from bayes_sota.core.priors import FixedCorrelation, MaximumPriors, PairedPriors, Priors, TriesPrior
 from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import FloatArray, Groups, Seed
-from bayes_sota.data.known import KnownSkills, with_known
+from bayes_sota.data.known import KnownSkills, private_board, with_known
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.data.observed import PairedBoards
+from bayes_sota.data.observed import BOARDS, PairedBoards
 from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.leaderboard import pairs_posterior as drawing
+from bayes_sota.leaderboard.anchors import notes_of_anchors
 from bayes_sota.leaderboard.evidence import board_evidence
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
+from bayes_sota.leaderboard.pairs import Pairs, draw_scores
 from bayes_sota.leaderboard.posterior import BoardPosterior
-from bayes_sota.leaderboard.sample import sample_board
-from bayes_sota.leaderboard.sample_pairs import estimate_paired
-from bayes_sota.leaderboard.skills import draw_posterior
+from bayes_sota.leaderboard.sample import NEW_SCORES, field_values, sample_board
+from bayes_sota.leaderboard.skills import draw_parameters, draw_posterior
 from bayes_sota.leaderboard.specification import Model, chosen_model, of_other_field
 from bayes_sota.maximum.fresh_test_sets import default_reference_skill
 from bayes_sota.maximum.posterior import sota_posterior
@@ -51,6 +55,11 @@ _TIMES = (0.5, 2.0, 10.0)  # as many classifiers; of a board, whose entries are 
 type Data = BestScore | Outcomes
 Method = Literal["auto", "exact", "abc", "nuts"]
 _OF_PAIRS = ("priors", "model", "domain", "field", "draws", "chains", "random_seed", "groups")
+
+LEVELS = (0.025, 0.5, 0.975)  # of the prior of lambda
+_TEAMS = ("skill", "expected_private", "public_gain", "unusual")
+_DIMS: dict[str, tuple[str, ...]] = dict.fromkeys(_TEAMS, ("classifier",))
+_DIMS |= {"score": ("classifier", "board"), "shape": ("shape_parameter",)}
 
 
 def estimate_sota(
@@ -85,16 +94,13 @@ def estimate_sota(
         Monte Carlo), ``nuts`` samples the exact marginal likelihood with PyMC; both read the
         maximum only.
     priors : Priors, optional
-        Not together with ``model``.
     model : ModelSpecification or name, optional
-        Named specification with priors and sampler settings.
+        Named specification with priors and sampler settings, in place of ``priors``.
     domain : {"image-classifiers", "language-models", "tabular"}, optional
-        Domain whose prior of rho the default model takes. Not together with ``priors`` or
-        ``model``.
+        Domain whose prior of rho the default model takes.
     field : {"single", "ensembles"}, optional
         Whether entries are single classifiers, or ensembles that share members, notebooks or
-        parents and so more error, which raises the prior of rho. Default: ensembles for a download
-        of a competition, else single. Not together with ``priors`` or ``model``.
+        parents and so more error. Default: ensembles for a download of a competition, else single.
     draws, chains : int, optional
         Draws per chain and chains; default those of the model, 1000 and 4.
     random_seed : int, SeedSequence or Generator, optional
@@ -102,11 +108,9 @@ def estimate_sota(
     reference_skill : float, optional
         theta0, of boards whose maximum alone is known; default each board's observed maximum.
     known : mapping of str to Known, float or str, or path, optional
-        Entries whose skill is known, which show how easy the items are; ``with_known`` has more
-        options.
+        Entries whose skill is known, which show how easy the items are (``with_known``).
     groups : {"all", "estimands"}
-        "estimands" leaves out the groups that only checks of the model need (replicated scores,
-        prior, log likelihood, log prior). All else is the same.
+        "estimands" leaves out the groups that only checks of the model need.
     cores : int, optional
         Processes for ``abc`` and ``nuts``.
     progressbar : bool, optional
@@ -120,8 +124,7 @@ def estimate_sota(
     Warns
     -----
     UserWarning
-        The result is not to be trusted, for example because the data contradict the prior
-        (``bs.diagnose``).
+        The result is not to be trusted (``bs.diagnose``).
 
     Examples
     --------
@@ -145,22 +148,20 @@ def estimate(
 ) -> tuple[xr.DataTree, BoardPosterior | None, Any]:
     """Result of ``estimate_sota``, draws where more than the best is known, and the priors."""
     chosen = (estimate_sota.__kwdefaults__ or {}) | options
-    method, known = chosen.pop("method"), chosen.pop("known")
+    method, known = chosen.pop("method") or "auto", chosen.pop("known")
     how = {k: chosen.pop(k) for k in ("cores", "progressbar")}
     if isinstance(board, PairedBoards):
-        check_choice("method", method or "auto", Literal["auto", "exact"])
+        check_choice("method", method, Literal["auto", "exact"])
         taken = {name: chosen.pop(name) for name in _OF_PAIRS}
         refuse_unused("two boards of the same teams", chosen)
         return estimate_paired(with_known(board, known), **taken), None, None
     boards: Any = _boards(board, known)
     whole = isinstance(boards[0], Leaderboard | Outcomes)
     theta0 = {"reference_skill": chosen["reference_skill"]}
-
     check_choice("groups", chosen["groups"], Groups)
     of_rho = {name: chosen[name] for name in ("model", "priors", "domain", "field")}
     builder = "leaderboard" if whole else "observed_maximum"
     spec = chosen_model(builder=builder, data=boards[0], **of_rho)
-    method = method or "auto"
     check_choice("method", method, Method)
     settings: dict[str, Any] = spec.sizes(chosen["draws"], chosen["chains"]) | spec.provenance
     settings |= {name: chosen[name] for name in ("random_seed", "groups")}
@@ -186,7 +187,6 @@ def estimate(
 
 
 def _boards(board: Any, known: KnownSkills | None) -> tuple[Data, ...]:
-    """A whole board with its anchors, or boards of which the maximum counts."""
     boards = (board,) if isinstance(board, BestScore | Outcomes) else board
     several = isinstance(boards, list | tuple) and len(boards) > 0
     if not several or not all(isinstance(one, BestScore | Outcomes) for one in boards):
@@ -208,12 +208,12 @@ def estimate_many(
     boards : sequence
         Each as ``estimate_sota`` takes it.
     cores : int
-        Processes. joblib starts them: inside ``joblib.parallel_config("dask")`` the workers of a
-        Dask cluster do the work.
+        Processes of joblib: inside ``joblib.parallel_config("dask")`` the workers of a Dask cluster
+        do the work.
     random_seed : int
         Each board gets a seed from this one and its place.
     **settings
-        As ``estimate_sota`` takes them, the same for all boards.
+        As ``estimate_sota`` takes them.
 
     Examples
     --------
@@ -243,10 +243,7 @@ def rows_of(
     draws: int,
     random_seed: int | None,
 ) -> Iterator[Row]:
-    """Draws of theta_sota, of the first of several boards, under other assumptions.
-
-    ``found`` and ``priors`` are those of ``estimate``. Rows of a whole board share the seed.
-    """
+    """Draws of theta_sota, of the first of several boards, under other assumptions."""
     seed, board = int(generator_of(random_seed).integers(2**63)), boards[0]
     times: tuple[float, ...] = _TIMES
 
@@ -285,7 +282,6 @@ def rows_of(
 
 
 def _rows_of_fit(given: FieldFit, of_fit: Callable[[FieldFit], FloatArray]) -> Iterator[Row]:
-    """Rows that need no other fit: rho at each node, rho learnt, and each family alone."""
     if given.nodes.cells > 1:
         for x in np.unique(given.rho).tolist():
             yield "rho", x, of_fit(given.at_rho(x))
@@ -298,7 +294,6 @@ def _rows_of_fit(given: FieldFit, of_fit: Callable[[FieldFit], FloatArray]) -> I
 def _rows_of_maxima(
     boards: Sequence[BestScore], known: MaximumPriors, theta0: float | None, anew: Any
 ) -> Iterator[Row]:
-    """Rows of observed maxima alone."""
     rho, spread = known.correlation, known.skill.spread
     if all(board.metric == "accuracy" for board in boards):
         middle = default_reference_skill(boards[0]) if theta0 is None else theta0
@@ -311,9 +306,146 @@ def _rows_of_maxima(
 
 
 def _with_tries(boards: Sequence[BestScore], factor: float) -> tuple[BestScore, ...]:
-    """The same boards with ``factor`` times as many classifiers."""
-
     def more(n: int | TriesPrior) -> int | TriesPrior:
         return n.scaled(factor) if isinstance(n, TriesPrior) else max(1, round(n * factor))
 
     return tuple(board.with_tries(more(board.n_classifiers)) for board in boards)
+
+
+def estimate_paired(
+    boards: PairedBoards,
+    priors: Priors | PairedPriors | None = None,
+    *,
+    model: Model = None,
+    domain: str | None = None,
+    field: str | None = None,
+    draws: int | None = None,
+    chains: int | None = None,
+    random_seed: Seed = DEFAULT_SEED,
+    top: float | None = None,
+    groups: Groups = "all",
+) -> xr.DataTree:
+    r"""Posterior of the best skill, of the public winner's and of every team's, from both boards.
+
+    Scores are :math:`x_j = \theta_j + s_1 (\rho z_1 + \sqrt{1 - \rho^2} e_{1j})` and the same with
+    index 2; P of the skills and its prior are those of a whole board; residuals may be outliers.
+    Skills are those of the *private* population. Where the standard errors are known, rho is learnt
+    from the variance of the differences, :math:`(s_1^2 + s_2^2)(1 - \rho^2)`; else only that
+    product is learnt, and rho keeps its prior. Where public scores are the best of several
+    submissions, the model removes their luck (``bayes_sota.maximum.score_laws``) and learns lambda
+    from the differences.
+
+    Parameters
+    ----------
+    boards : PairedBoards
+        Known skills (``with_known``) show the shift of the private board.
+    priors : Priors or PairedPriors, optional
+        Prior of rho, sizes that the offset of the public board may have, and the luck of
+        submissions. Not together with ``model``.
+    model, domain, field, random_seed, groups
+        As in ``estimate_sota``.
+    draws, chains : int, optional
+        Draws per chain, and chains; default those of the model, 250 and 4.
+    top : float, optional
+        The model covers teams among the best ``top`` of the means of both scores (never fewer than
+        30 places); results include teams among the best of either board. Default: one half, at most
+        1,500 places.
+
+    Returns
+    -------
+    xarray.DataTree
+        ``posterior``: theta_sota, winner_skill, multiplicity_bias, rho, score_shift (private minus
+        public score at the winner's skill), standard errors, ``best`` (index of the best team), per
+        classifier ``skill`` and ``expected_private``; with submissions ``submission_luck`` (lambda)
+        and ``submission_slope``. ``predictions``: new scores, ``public_gain`` (public score minus
+        its expectation given the private one) and ``unusual`` (probability that luck and selection
+        do not explain it). ``log_likelihood``: ``score`` (classifier,), 0 for ignored teams.
+        Attributes ``rho_learnt``, ``luck_learnt`` and ``n_copies``, teams left out as copies of
+        another.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> public, private = rng.binomial(500, rng.uniform(0.7, 0.8, 40), (2, 40)) / 500
+    >>> boards = PairedBoards(public, private, n_test=(500, 500))
+    >>> tree = estimate_paired(boards, draws=50, random_seed=0, groups="estimands")
+    >>> tree.attrs["rho_learnt"], tree["posterior"]["skill"].dims
+    (1, ('chain', 'draw', 'classifier'))
+    """
+    check_choice("groups", groups, Groups)
+
+    spec = chosen_model(model, "paired", priors, domain=domain, field=field, data=boards)
+    sizes = spec.sizes(draws, chains)
+    rng, seed = sample.resolve_seed(random_seed)
+    fit = drawing.fit_pairs(Pairs.of(boards, spec.priors, top), rng)
+    parameters = draw_parameters(fit, sizes["draws"] * sizes["chains"], rng)
+    how: Any = {"method": "exact", "seed": seed} | spec.provenance
+    known = sample.describe_provenance((boards,), spec.priors, **how)
+    return _result(fit, parameters, sizes["chains"], rng, groups, known)
+
+
+def _result(
+    fit: drawing.PairFit,
+    parameters: Parameters,
+    chains: int,
+    rng: np.random.Generator,
+    groups: Groups,
+    known: dict[str, Any],
+) -> xr.DataTree:
+    pairs, boards, priors = fit.evidence, fit.evidence.boards, fit.evidence.priors
+    noise, log_prior, psi, unusual = drawing.draw_psi(fit, parameters, rng)
+    labels = {"classifier": [boards.names[i] for i in pairs.kept], "board": list(BOARDS)}
+    lay_out = partial(sample.lay_out, chains=chains, dims=_DIMS, coords=labels)
+
+    def named(drawn: Any, field: Parameters, best_public: Any) -> xr.Dataset:
+        bias = {"multiplicity_bias": best_public - drawn["theta_sota"]}
+        return lay_out(drawn | bias | field_values(fit, field))
+
+    private = None if boards.anchors is None else private_board(boards)
+    of_known, doubts = ([], []) if private is None else notes_of_anchors(private)
+    drawn = drawing.estimands_of(pairs, noise, psi, pairs.winner, rng, private)
+    new = {name: drawn.pop(name) for name in (*NEW_SCORES, "public_gain")}
+    given = {"n_test": boards.n_test, "standard_error": boards.standard_errors}
+    constants: dict[str, Any] = {k: ("board", list(v)) for k, v in given.items() if v is not None}
+    constants["observed_maximum"] = float(boards.public.max())
+    if pairs.has_luck:
+        constants["submissions"] = "classifier", np.median(boards.submissions[pairs.kept], axis=1)
+        levels = priors.submission_luck.quantile(np.array(LEVELS))
+        constants["submission_luck_prior"] = xr.DataArray(levels, {"level": list(LEVELS)})
+    made = {
+        "posterior": named(drawn, parameters.completed(fit, rng), boards.public.max()),
+        "predictions": lay_out(new | {"unusual": unusual}),
+        "sample_stats": lay_out({"point": parameters.point, "stratum": parameters.node}),
+        "observed_data": xr.Dataset({"score": (_DIMS["score"], pairs.scores)}, labels),
+        "constant_data": xr.Dataset(constants, labels | {"family": list(fit.families)}),
+    }
+    if groups == "all":
+        every = -(-16 * psi.size // sample.LARGEST_GROUP)
+        some = np.arange(len(psi)).reshape(chains, -1)[:, ::every].ravel()
+        before, own, own_psi, scores = drawing.draw_prior(fit, some.size, rng)
+        winners, shown = scores[..., 0].argmax(axis=1), pairs.printed(scores)
+        values = drawing.estimands_of(pairs, own, own_psi, winners, rng)
+        prior = {name: values[name] for name in drawn}
+        kept, own_noise = psi[some], drawing.blocks(noise.at(some))
+        again = [draw_scores(pairs, one, kept[rows], rng) for rows, one in own_noise]
+        made["prior"] = named(prior, before, shown[..., 0].max(axis=1))
+        made["prior_predictive"] = lay_out({"score": shown})
+        made["posterior_predictive"] = lay_out({"score": pairs.printed(np.concatenate(again))})
+        made["log_prior"] = lay_out({"field": parameters.log_prior(fit), "noise": log_prior})
+        if 4 * psi.size <= sample.LARGEST_GROUP:
+            each = np.zeros(psi.shape)
+            each[:, : pairs.n_counted] = fit.log_likelihood_of_entries(parameters)
+            made["log_likelihood"] = lay_out({"score": each}, dims={"score": ("classifier",)})
+    facts = {
+        "skill_family": "averaged",
+        "log_evidence": fit.log_evidence_of_all,
+        "effective_points": fit.effective_size,
+        "draws_are_independent": 1,
+        "diagnostics_reasons": "; ".join([*doubts, *drawing.reasons_of(fit, noise)]),
+        "luck_learnt": int(pairs.has_luck and not priors.submission_luck.is_fixed),
+        "rho_learnt": int(boards.noise_is_known and not priors.correlation.is_fixed),
+        "metric": "score" if boards.n_test is None else "accuracy",
+        "n_copies": pairs.n_copies,
+        "notes": "; ".join(note.replace("; ", ", ") for note in of_known),
+    }
+    return sample.result_tree(made, known | facts)

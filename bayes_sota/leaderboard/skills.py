@@ -7,14 +7,8 @@ is drawn by its inverse cdf, and one shift for all:
           \quad \theta_j = \psi_j - \ell_j q_j\, sd_j\, z
 
 From answers the normal scores of the draws have the correlation R of the residual errors:
-classifiers are assumed to resemble each other in skill as in their remaining mistakes. With normal
-skills and errors, both of covariances in proportion to R, this is exact.
-
-A fresh board is simulated given that its scores are in the modelled part,
-
-.. math:: \psi_j \sim P(\psi \mid \phi)\, P(\text{modelled} \mid \psi), \quad
-          x_j \mid \psi_j \sim \text{variance } (1-\ell_j^2)\, q_j^2\, sd_j^2, \quad
-          x_j \text{ modelled}
+classifiers are assumed to resemble each other in skill as in their remaining mistakes. A fresh
+board is simulated given that its scores are in the modelled part.
 
 ``tests/leaderboard/test_entry_skills.py`` compares with quadrature, linear algebra and simulated
 boards, ``tests/leaderboard/test_predictive.py`` the fresh boards.
@@ -33,7 +27,7 @@ from bayes_sota.core.inference import Fit, Parameters
 from bayes_sota.core.numerics import CERTAIN, invert_rows, one_thread
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.anchors import known_skills, shift_given
-from bayes_sota.leaderboard.evidence import Evidence, Tables
+from bayes_sota.leaderboard.evidence import TINY, Evidence, Tables
 from bayes_sota.leaderboard.fit import FieldFit, place_within
 from bayes_sota.maximum.fresh_test_sets import fresh_test_set
 
@@ -43,7 +37,6 @@ _NUMBERS, _FEW, _ROWS = 4_000_000, 1_000_000, 50  # of an array at a time
 _TRIES = 60  # of the skill of an entry below the modelled part
 _FARTHEST = 6.5  # normal quantiles: beyond, a cumulative sum and its end are the same number
 _BEYOND, _HIGHER = 60, 4.0  # cells above the grid, and log odds that they reach
-_TINY = 1e-300
 _NODES = 500  # of the grid that covers the prior
 
 
@@ -53,19 +46,13 @@ class Skills:
 
     Attributes
     ----------
-    fit : FieldFit
-    parameters : Parameters
-        Behind the draws.
     classifier : ndarray of int, shape (E,)
         Column of each modelled entry; -1 where it is among the others.
     psi : ndarray, shape (D, C)
         Board-conditional skills.
-    others : ndarray, shape (D,)
-        Psi of the best of all others (far below, or not listed); -inf without any.
-    fresh_best : ndarray, shape (D,)
-        Expected best psi of as many fresh classifiers.
-    rho, shift, tries : ndarray, shape (D,)
-        Correlation, standardised shift, number of classifiers.
+    others, fresh_best : ndarray, shape (D,)
+        Psi of the best of all others (far below, or not listed), -inf without any; expected best
+        psi of as many fresh classifiers.
     known : (ndarray of int, shape (k,), ndarray, shape (D, k)), optional
         Columns of known skills, and their draws.
     """
@@ -83,13 +70,11 @@ class Skills:
 
     @cached_property
     def entry_of(self) -> IntArray:
-        """A modelled entry of each column, (C,)."""
         column, first = np.unique(self.classifier, return_index=True)
         return self.fit.evidence.entries[first[column >= 0]]
 
     @cached_property
     def theta(self) -> FloatArray:
-        """True skills, (D, C)."""
         evidence, theta = self.fit.evidence, np.empty_like(self.psi)
         for start in range(0, len(theta), _ROWS):  # what fits into a cache
             rows = slice(start, start + _ROWS)
@@ -101,8 +86,7 @@ class Skills:
 
     @cached_property
     def best(self) -> FloatArray:
-        """theta_sota, (D,)."""
-        return self._leaders.max(axis=1)
+        return self.fit.evidence.possible(self._leaders.max(axis=1))
 
     @cached_property
     def _leaders(self) -> FloatArray:
@@ -115,7 +99,6 @@ class Skills:
         return leaders if np.isneginf(others).all() else np.column_stack([leaders, others])
 
     def with_known(self, rng: np.random.Generator) -> "Skills":
-        """The same with known skills, of modelled entries with a column of their own."""
         evidence, anchors = self.fit.evidence, self.fit.evidence.board.anchors
         which, row = np.nonzero(anchors.entry[:, None] == evidence.entries)
         alone = np.bincount(self.classifier)[self.classifier[row]] == 1
@@ -135,17 +118,16 @@ class Skills:
         others = first & ~np.isin(evidence.entries, evidence.known_entries)
         tied = np.unique(self.classifier[others if others.any() else first])
         draw = np.arange(len(self.theta))
-        return self.theta[draw, tied[draw % tied.size]]
+        return evidence.possible(self.theta[draw, tied[draw % tied.size]])
 
     def estimands(self) -> dict[str, FloatArray]:
-        """Draws by the names of the schema, (D,) each."""
         evidence = self.fit.evidence
         at_most = np.searchsorted(np.sort(evidence.scores), self.best, side="right")
         expected = evidence.law.remove_shift(self.fresh_best, self.rho * self.shift)
         return {
             "theta_sota": self.best,
             "winner_skill": self.winner,
-            "expected_sota": expected,
+            "expected_sota": evidence.possible(expected),
             "rho": self.rho,
             "shift": self.shift,
             "n_classifiers": self.tries,
@@ -153,28 +135,26 @@ class Skills:
         }
 
     def new_scores(self, n_test: int | None, rng: np.random.Generator) -> dict[str, FloatArray]:
-        """Scores of the winner, and the best score, on fresh items that all answer, (D,) each."""
         evidence, size, columns = self.fit.evidence, len(self.theta), self.entry_of
         if evidence.shares_scores:
             test_set, rows = fresh_test_set(evidence.board, rng, self.rho), np.arange(size)
             leaders = np.sort(self._leaders, axis=1)[:, -LEADERS:]
-            scores = np.array([test_set.play(rng, rows, one) for one in leaders.T])
+            scores = np.array([test_set.play(rng, rows, one) for one in leaders.T]).T
             winner = test_set.play(rng, rows, self.winner)
-            return {"winner_new_score": winner, "best_new_score": scores.max(axis=0)}
-        ratio = evidence.ratio if evidence.new_ratio is None else evidence.new_ratio
-        loading = evidence.loading(self.rho[:, None], columns)
-        own = evidence.draw_normal((size,), rng)[:, self.fit.classifiers[2]]
-        again = evidence.explained  # which fresh items share again
-        loading = np.sqrt(again + (1 - again) * loading**2)
-        error = loading * rng.standard_normal((size, 1)) + np.sqrt(1 - loading**2) * own
-        error *= evidence.wider((size, 1), rng)
-        alone = rng.standard_normal(size) * evidence.wider((size,), rng)
-        first = evidence.board.order[0]
-        best = evidence.law.with_error(self.theta, error, n_test, ratio[columns])
-        return {
-            "winner_new_score": evidence.law.with_error(self.winner, alone, n_test, ratio[first]),
-            "best_new_score": best.max(axis=1),
-        }
+        else:
+            ratio = evidence.ratio if evidence.new_ratio is None else evidence.new_ratio
+            loading = evidence.loading(self.rho[:, None], columns)
+            own = evidence.draw_normal((size,), rng)[:, self.fit.classifiers[2]]
+            again = evidence.explained  # which fresh items share again
+            loading = np.sqrt(again + (1 - again) * loading**2)
+            error = loading * rng.standard_normal((size, 1)) + np.sqrt(1 - loading**2) * own
+            error *= evidence.wider((size, 1), rng)
+            alone = rng.standard_normal(size) * evidence.wider((size,), rng)
+            first = evidence.board.order[0]
+            scores = evidence.law.with_error(self.theta, error, n_test, ratio[columns])
+            winner = evidence.law.with_error(self.winner, alone, n_test, ratio[first])
+        new = {"winner_new_score": winner, "best_new_score": scores.max(axis=1)}
+        return {name: evidence.possible(values) for name, values in new.items()}
 
     @one_thread()
     def of_all(self, rng: np.random.Generator) -> NDArray[np.float32]:
@@ -205,10 +185,6 @@ class Skills:
     def _draw_below(
         self, below: IntArray, draws: IntArray, r: int, rng: np.random.Generator
     ) -> FloatArray:
-        """Psi of entries below the modelled part, flat a priori, (k, entries).
-
-        They keep their scores, but for the luck of their submissions.
-        """
         evidence, law = self.fit.evidence, self.fit.evidence.law
         rho, scores = self.rho[draws, None], evidence.seen[below]
         variance = evidence.own_as_printed(rho, below)
@@ -220,11 +196,7 @@ class Skills:
         return law.inside(scores - law.errors_at(law.inside(scores)) * np.sqrt(variance) * noise)
 
     def _falling(self, f: int, draws: IntArray) -> FloatArray:
-        """Falling part of the mean shape at the grid, relative to its maximum, (G,).
-
-        The shape is not fitted below the modelled part; there, and below its mode, this is
-        constant.
-        """
+        """Falling part of the mean shape at the grid, relative to its maximum, (G,)."""
         evidence, points = self.fit.evidence, self.parameters.points(self.fit, draws)
         shape = self.fit.shape_of(self.fit.families[f], np.unique(points, axis=0))[0]
         falling = np.maximum.accumulate(shape[:, ::-1], axis=1)[:, ::-1]
@@ -259,8 +231,7 @@ def draw_skills(
 ) -> Skills:
     """Skills given the parameters of the field: of all, or of leaders and the best of the others.
 
-    ``shapes`` gives densities of some draws at ``wider_grid``, (k, 1, G), or (k, E, G) of each
-    modelled entry; ``shared`` rho and shift, (D,) each.
+    ``shapes`` gives densities of some draws at ``wider_grid``; ``shared`` rho and shift, (D,) each.
     """
     evidence, size, copies = fit.evidence, parameters.node.size, fit.copies
     rho, shift = draw_shared(fit, parameters, rng) if shared is None else shared
@@ -318,7 +289,7 @@ def draw_shared(
 ) -> tuple[FloatArray, FloatArray]:
     """Rho within the cells of nodes, and the shift, from their priors or given anchors.
 
-    Four draws of a point have shifts in different quarters, as ``cluster_mcse`` knows.
+    Four draws of a point have shifts in different quarters.
     """
     point, size = parameters.point, parameters.node.size
     begin = rng.integers(REPEATS, size=point.max() + 1)[point]
@@ -343,11 +314,6 @@ def draw_tries(fit: FieldFit, size: int, rng: np.random.Generator) -> FloatArray
 def _levels(
     evidence: Evidence, point: IntArray, entry: IntArray, columns: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Uniform numbers of classifiers for draws of points (D,), (D, columns).
-
-    ``entry`` (C,) is one of the entries of each. Independent classifiers have four draws of a point
-    in different quarters, relatives are correlated.
-    """
     if evidence.shares_scores:
         begin = rng.integers(REPEATS, size=(point.max() + 1, columns))[point]
         quarter = (place_within(point)[:, None] + begin) % REPEATS
@@ -358,37 +324,32 @@ def _levels(
 
 
 def _log_cdf_of_best(cdf: FloatArray, copies: FloatArray) -> FloatArray:
-    """Log cdf of the best of ``copies`` (K,) classifiers, (N, G), from cdfs (N, K, G)."""
     most = int(np.argmax(copies))
-    impossible = np.exp(-CERTAIN / max(copies[most], _TINY)) * cdf[:, most, -1:]
+    impossible = np.exp(-CERTAIN / max(copies[most], TINY)) * cdf[:, most, -1:]
     start = int(np.argmax((cdf[:, most] >= impossible).any(axis=0)))  # of where the best may lie
     kept, log_cdf = cdf[:, copies > 0], np.full(cdf[:, 0].shape, -np.inf)
-    ratio = kept[:, :, start:] / np.maximum(kept[:, :, -1:], _TINY)
-    log_cdf[:, start:] = copies[copies > 0] @ np.log(np.maximum(ratio, _TINY))
+    ratio = kept[:, :, start:] / np.maximum(kept[:, :, -1:], TINY)
+    log_cdf[:, start:] = copies[copies > 0] @ np.log(np.maximum(ratio, TINY))
     return log_cdf
 
 
 def log_hidden(fit: FieldFit, table: Tables, density: FloatArray, tries: FloatArray) -> FloatArray:
-    """Log probability that no unlisted entry has a higher skill, (D, G).
-
-    For densities (D, G) and numbers of classifiers (D,).
-    """
+    """Log probability that no unlisted entry has a higher skill, (D, G)."""
     mass, reached = density * (1 - table.typical), density @ table.typical
-    rate = (fit.copies.sum() / np.maximum(reached, _TINY))[:, None]
+    rate = (fit.copies.sum() / np.maximum(reached, TINY))[:, None]
     unlisted = np.maximum(tries - fit.evidence.scores.size, 0)[:, None]
-    listed = np.maximum(rate * mass.sum(axis=1, keepdims=True), _TINY)
+    listed = np.maximum(rate * mass.sum(axis=1, keepdims=True), TINY)
     return -np.minimum(1.0, unlisted / listed) * rate * (_from_above(mass) - mass)
 
 
 def _from_above(mass: FloatArray) -> FloatArray:
-    """Sums of each row from every place on."""
     return np.cumsum(mass[..., ::-1], axis=-1)[..., ::-1]
 
 
 def expected_best(mass: FloatArray, count: float, psi: FloatArray) -> FloatArray:
     """Expected best psi of ``count`` classifiers, (N,), an equal part from each mass, (N, k, G)."""
     above = _from_above(mass)
-    beyond = above[..., 1:] / np.maximum(above[..., :1], _TINY)
+    beyond = above[..., 1:] / np.maximum(above[..., :1], TINY)
     log_cdf = np.zeros(mass[:, 0].shape)
     log_cdf[:, :-1] = np.log1p(-np.minimum(beyond, 1 - 1e-12)).sum(axis=1)
     return np.diff(np.exp(count / mass.shape[1] * log_cdf), axis=1, prepend=0.0) @ psi
@@ -415,10 +376,7 @@ def fresh_scores(
 def draw_fresh(
     fit: FieldFit, table: Tables, density: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
-    """Psi of new classifiers behind the modelled entries, (N, E), given that they are modelled.
-
-    From densities (N, G) of the field, or (N, E, G) of each entry.
-    """
+    """Psi of new classifiers behind the modelled entries, (N, E), given that they are modelled."""
     evidence, kinds = fit.evidence, fit.evidence.kind[fit.evidence.row]
     classifier, _, first = fit.classifiers
     level = evidence.draw_levels((len(density),), rng)[:, first][:, classifier]
@@ -433,7 +391,6 @@ def draw_fresh(
 
 
 def _block(evidence: Evidence) -> int:
-    """Draws at a time."""
     rows = evidence.n_kinds if evidence.is_cut else 1
     return int(np.clip(_FEW // max(evidence.entries.size, rows * evidence.y.size), 1, 256))
 
@@ -446,10 +403,7 @@ def prior_boards(
     shift: FloatArray,
     rng: np.random.Generator,
 ) -> dict[str, FloatArray]:
-    """Boards from the prior: scores (D, E), their best, and skills of winner and best, (D,).
-
-    ``fit`` has the priors and the design; ``rho`` (D,) lies in the cells of the nodes.
-    """
+    """Boards from the prior: scores (D, E), their best, and skills of winner and best, (D,)."""
     wide = replace(fit, evidence=replace(fit.evidence, y=prior_grid(fit)))
     evidence, law, size = wide.evidence, wide.evidence.law, parameters.node.size
     psi = np.empty((size, evidence.entries.size))

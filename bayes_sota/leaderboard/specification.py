@@ -29,17 +29,6 @@ def chosen_model(
 
     ``priors`` take the place of a model. ``domain`` and ``field`` choose the prior of rho of the
     default model; a download of a competition is by default a field of ensembles.
-
-    Raises
-    ------
-    InputError
-        Priors beside a model, a domain or a kind of field beside another source of rho, or a model
-        of another builder.
-
-    Examples
-    --------
-    >>> chosen_model(None, "paired", domain="tabular").priors.correlation
-    BetaCorrelation(a=31.0, b=9.3)
     """
     if model is not None and priors is not None:
         raise InputError("give either priors or a model, not both")
@@ -59,7 +48,6 @@ def chosen_model(
 
 
 def _of_kind(domain: str | None, field: str, builder: str) -> ModelSpecification:
-    """Default model of a builder with the prior of rho of a domain and a kind of field."""
     if domain is not None:
         check_choice("domain", domain, DOMAINS)
     check_choice("field", field, KINDS_OF_FIELD)
@@ -73,14 +61,7 @@ def _of_kind(domain: str | None, field: str, builder: str) -> ModelSpecification
 
 
 def of_other_field[P: BoardPriors | MaximumPriors](priors: P) -> list[tuple[str, P]]:
-    """The other kind of field than that of the prior of rho, if any, and its priors.
-
-    Examples
-    --------
-    >>> (kind, priors), = of_other_field(load_model("tabular").priors)
-    >>> kind, priors.correlation
-    ('ensembles', BetaCorrelation(a=37.1, b=4.8))
-    """
+    """The other kind of field than that of the prior of rho, if any, and its priors."""
     for domain in (None, *DOMAINS):
         specs = {kind: _of_kind(domain, kind, "leaderboard") for kind in KINDS_OF_FIELD}
         kinds = {kind: spec.priors.correlation for kind, spec in specs.items()}

@@ -1,11 +1,11 @@
-"""Skill, ranks, P(best) and tier of every entry of a leaderboard, as a table.
+"""Skill, ranks, P(best) and tier of entries: of a whole board, in each task, or each by itself.
 
 An entry may be the best, is tied with the best and belongs to tier 1 where its set of ranks holds
 rank 1. Names come from untrusted files: every format shows them as plain text
 (``tests/leaderboard/test_summary_entries.py``).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from math import ceil
 from typing import Any
@@ -16,16 +16,18 @@ from scipy.special import ndtri
 from bayes_sota.core import text
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, OPEN_SHARE
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.numerics import more_items
+from bayes_sota.core.numerics import more_items, share_mcse
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.ranks import separated_neighbours, tiers
-from bayes_sota.core.sample import resolve_seed
+from bayes_sota.core.sample import resolve_seed, seed_number
 from bayes_sota.core.summary import error_of_mean, frame_of, summarize_draws
 from bayes_sota.core.tables import SOFTWARE, Report, table_of
-from bayes_sota.core.types import IntArray
+from bayes_sota.core.types import IntArray, Seed
 from bayes_sota.data.known import KnownSkills, with_known
-from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.outcomes import ABOUT, Outcomes
+from bayes_sota.data.leaderboard import Averaged, Leaderboard
+from bayes_sota.data.outcomes import ABOUT, New, Outcomes
+from bayes_sota.items.by_task import TaskComparison, compare_by_task
+from bayes_sota.items.score import Skill
 from bayes_sota.leaderboard import summary_words as words
 from bayes_sota.leaderboard.posterior import (
     MOST_JOINT,
@@ -58,6 +60,15 @@ _TIERS = (
     "the rest. P(best) is small where many entries are about equal."
 )
 
+_ALONE = "each classifier is judged alone; bayes-sota board allows for having picked the best"
+_WORTH = "worth: the number of single answers, right or wrong, with the same standard error."
+_SIDE_BY_SIDE = 5  # entries in a table of 120 characters
+_TASKS = (
+    "Differences between entries are shrunk towards their mean over all tasks, more so in a task "
+    "with few items. P: the probability that best is the best of its task. For verdicts that hold "
+    "together: bayes-sota claim responses --by task."
+)
+
 
 def board_table(
     data: Leaderboard | Outcomes,
@@ -74,20 +85,16 @@ def board_table(
 ) -> Report:
     """Skill, ranks, P(best) and tier of every entry of a leaderboard.
 
-    From all scores, or from the answers, which also inform the correlation of classifiers
-    (``board_posterior``). The sets of ranks hold for all entries at once (``core.ranks``).
+    From all scores, or from the answers, which also inform the correlation of classifiers. The sets
+    of ranks hold for all entries at once (``core.ranks``).
 
     Parameters
     ----------
     data : Leaderboard or Outcomes
-    known : mapping of str to Known, float or str, or path, optional
+    known, priors, domain, field
         As in ``estimate_sota``.
-    priors : Priors, optional
-        Not together with ``model``.
     model : ModelSpecification or name, optional
         A model of whole boards, of which only the priors are used.
-    domain, field : str, optional
-        As in ``estimate_sota``.
     ci_prob : float
         Probability of the equal-tailed intervals, and that all ranks lie in their sets.
     ranks : {"auto", "joint", "confidence", "each"}
@@ -176,7 +183,6 @@ def board_table(
 def _rows(
     board: Leaderboard, found: BoardPosterior, sets: IntArray, prob: float
 ) -> list[dict[str, Any]]:
-    """Rows of the JSON, best score first."""
     entries, evidence, order = found.entries, found.skills.fit.evidence, board.order
     scores, mean = board.scores[order], board.sign * entries.mean()[order]
     ends = np.sort(board.sign * entries.interval(prob)[order], axis=1).tolist()
@@ -205,18 +211,12 @@ def _rows(
 def _separating(
     data: Leaderboard | Outcomes, found: BoardPosterior, sets: IntArray, prob: float
 ) -> dict[str, Any] | None:
-    """How many more items would distinguish the first two if their difference stays.
-
-    None where the ranks do so, the two do not differ, or there are enough items for the two alone.
-    """
     pair = np.argsort(-data.scores, kind="stable")[:2]
     apart = found.entries.skill[:, pair].astype(float) @ [1, -1]
     gap, sd = float(apart.mean()), float(apart.std())
     reach = gap - float(np.quantile(apart, (1 - prob) / 2))
-    if sets[0, 1] < sets[1, 0] or gap <= 2 * sd / np.sqrt(apart.size) or reach < gap:
-        return None
     share = more_items(gap, reach, 1)
-    if share is None:
+    if share is None or sets[0, 1] < sets[1, 0] or gap <= 2 * sd / np.sqrt(apart.size):
         return None
     # items narrow the errors of scores; the prior, which narrows the interval too, stays as it is
     share *= max(1.0, (_reach_of_scores(found, pair, prob) / reach) ** 2)
@@ -235,7 +235,6 @@ def _reach_of_scores(found: BoardPosterior, pair: IntArray, prob: float) -> floa
 
 
 def _notes(board: Leaderboard, how: Ranks) -> Iterator[str]:
-    """Notes on an unusual board, or on ranks whose sets may be too narrow."""
     if board.is_partial:
         listed = f"{board.n_entries:,} of about {board.typical_tries:,.0f} classifiers are listed"
         yield f"{listed}: ranks and P(best) are among these, theta_sota is the best of all"
@@ -247,7 +246,6 @@ def _notes(board: Leaderboard, how: Ranks) -> Iterator[str]:
 def _sentences(
     data: Leaderboard | Outcomes, content: dict[str, Any], winner: dict[str, Any]
 ) -> Iterator[str]:
-    """The leader, the best of all, who may be it, and what would distinguish the first two."""
     first, prob, pairs = content["entries"][0], content["prob"], content["n_entries"] - 1
     who, skill = text.shown_name(first["name"], 60), winner | first["skill"]
     ranges = f"ranges are {prob:.0%} intervals"
@@ -255,11 +253,14 @@ def _sentences(
     p_best = text.in_prose(first["p_best"])
     best = f"{text.plain_text(first['name'], 200)} is the best of all with probability {p_best}"
     yield f"{best}{words.cautious_on(data)}."
-    yield (
-        f"{content['n_tied_with_best']:,} of {pairs + 1:,} entries may be the best; "
-        f"{content['n_separated_neighbours']:,} of {text.counted(pairs, 'pair')} of neighbours can "
-        f"be distinguished, at {prob:.0%}{' each' * (content['ranks'] == 'each')}."
-    )
+    apart, level = content["n_separated_neighbours"], f"at {prob:.0%}"
+    level += " each" * (content["ranks"] == "each")
+    neighbours = "any two neighbours have a rank in common"
+    if apart:
+        of = f"{apart:,} of {text.counted(pairs, 'pair')} of neighbours"
+        neighbours = f"{of} {'has' if apart == 1 else 'have'} no rank in common"
+    tied = f"{content['n_tied_with_best']:,} of {pairs + 1:,} entries may be the best"
+    yield f"{tied}; {neighbours}, {level}."
     if needed := content["separating_first_two"]:
         by = text.in_points(float(f"{needed['difference']:.2g}"), data.metric == "accuracy")
         many = f"{float(f'{needed["times"]:.2g}'):,g} times as many {data.new}"
@@ -273,7 +274,6 @@ def _sentences(
 
 
 def _columns(data: Leaderboard | Outcomes, d: int, prob: float) -> dict[str, Any]:
-    """Columns of the printed table, with skills of ``d`` decimals."""
     shown = words.score_decimals(data)
     return {
         "rank": "rank",
@@ -288,3 +288,164 @@ def _columns(data: Leaderboard | Outcomes, d: int, prob: float) -> dict[str, Any
         "may be best": lambda row: "yes" * row["tied_with_best"],
         "tier": "tier",
     }
+
+
+def describe_skills(
+    skills: Sequence[Skill],
+    *,
+    new: New = "items",
+    average: Averaged = "items",
+    ci_prob: float = 0.95,
+    notes: Sequence[str] = (),
+    reasons: Sequence[str] = (),
+    metric: str = "",
+) -> Report:
+    """Describe the skills of classifiers, each by itself."""
+    skills = sorted(skills, key=lambda skill: -skill.score)
+    records = [_record(skill, ci_prob) for skill in skills]
+    first, (d, kind) = skills[0], _digits(skills[0])
+    scores = f"have a {metric} of" if metric.startswith("pass") else "score"
+    clusters = None if first.n_clusters == first.n_items else first.n_clusters
+    runs = f"{first.n_runs:,} runs" * (first.n_runs > 1)
+    within = words.groups_in_words(first.n_tasks * (first.n_tasks > 1), average, clusters, runs)
+    items = text.counted(first.n_items, "item") + f" ({within})" * bool(within)
+    sentences = [
+        f"Expect {text.shown_name(first.name, 60)} to {scores} "
+        f"{text.as_scores(records[0]['skill'], d, kind)} on many {ABOUT[new]}; here it has "
+        f"{text.as_score(first.score, d, kind)}.",
+        f"Based on {items}; ranges are {ci_prob:.0%} intervals.",
+    ]
+    columns: dict[str, Any] = {
+        "classifier": "name",
+        "score": lambda row: text.as_score(row["score"], *row["digits"]),
+        f"skill ({ci_prob:.0%} interval)": lambda row: text.as_scores(row["skill"], *row["digits"]),
+        "items": lambda row: f"{row['n_items']:,}",
+        "worth": lambda row: row["n_effective"] and f"{row['n_effective']:,.0f}",
+    }
+    rows = [row | {"digits": _digits(skill)} for row, skill in zip(records, skills, strict=True)]
+    facts: Any = {"average": average, "new": new, "prob": ci_prob, "metric": metric or "accuracy"}
+    facts["diagnostics"] = {"ok": not reasons, "reasons": [*reasons]}
+    return words.report_of(
+        {"classifiers": records, **facts, "notes": [*notes, *[_ALONE] * (len(skills) > 1)]},
+        make_frame=lambda: frame_of([words.flat(record) for record in records]),
+        sentences=sentences,
+        tables=[table_of(rows, columns)],
+        legend=[_WORTH] * any(abs(skill.n_effective - skill.n_items) > 0 for skill in skills),
+        basis=["Each classifier by itself, from its own answers", SOFTWARE],
+        measured="alone",
+        about=tuple(skills),
+    )
+
+
+def _record(skill: Skill, ci_prob: float) -> dict[str, Any]:
+    sd, worth, share = (
+        value if np.isfinite(value) else None
+        for value in (skill.sd, skill.n_effective, skill.share_of_runs)
+    )
+    return {
+        "name": skill.name,
+        "score": skill.score,
+        "skill": {"mean": skill.mean, "sd": sd, "interval": list(skill.interval(ci_prob))},
+        **{key: getattr(skill, key) for key in ("n_items", "n_clusters", "n_tasks", "n_runs")},
+        "n_effective": worth,
+        "share_of_runs": share,
+    }
+
+
+def _digits(skill: Skill) -> tuple[int, str]:
+    if np.isnan(skill.n_effective):
+        return text.decimals_for(skill.error), "score"
+    return max(text.decimals_for(skill.sd), 3), "accuracy"
+
+
+def board_by_task(
+    outcomes: Outcomes,
+    *,
+    ci_prob: float = 0.95,
+    draws: int = 10_000,
+    random_seed: Seed = DEFAULT_SEED,
+) -> Report:
+    """Skill of every entry in every task, and who is the best of each.
+
+    Parameters
+    ----------
+    outcomes : Outcomes
+        Answers or numbers with tasks.
+    ci_prob : float
+    draws : int
+    random_seed : int, SeedSequence, Generator or None
+
+    Returns
+    -------
+    Report
+        ``frame`` has a row for each task and entry, ``about`` is the ``TaskComparison``.
+
+    Raises
+    ------
+    InputError
+        No tasks, one task, or no task with two items.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> exam = Outcomes(rng.random((300, 2)) < [0.9, 0.6], tasks=["law", "art", "math"] * 100)
+    >>> board_by_task(exam).frame.groupby("name")["p_best"].mean().round(2).to_dict()
+    {'1': 1.0, '2': 0.0}
+    """
+    OPEN_SHARE.check(ci_prob, "ci_prob")
+    DRAWS.check(draws, "draws")
+    rng, seed = resolve_seed(random_seed)
+    found = compare_by_task(outcomes, draws=draws, random_seed=rng)
+    tasks = [_rows_of_task(found, t, ci_prob) for t in range(len(found.tasks))]
+    order = np.argsort(-found.average.mean(axis=0), kind="stable").tolist()
+
+    def shown(row: dict[str, Any]) -> str:
+        percent, sd = outcomes.is_answers, row["skill"]["sd"]
+        d = text.decimals_for((2 if percent else 4) * sd) - percent
+        return text.as_scores(row["skill"], d, outcomes.metric)
+
+    own = sorted((rows[order[0]] for rows in tasks), key=lambda row: row["skill"]["mean"])
+    low, high = (f"{shown(e)} on {text.shown_name(e['task'], 60)}" for e in (own[0], own[-1]))
+    who = text.shown_name(own[0]["name"], 60)
+    said = (
+        f"On many new items expect {who}, the best over all tasks, to score from {low} to {high}; "
+        f"ranges are {ci_prob:.0%} intervals."
+    )
+    lines = []
+    for rows in tasks:
+        best = max(rows, key=lambda row: float(row["p_best"]))
+        line = {"task": best["task"], "items": f"{best['n_items']:,}"}
+        line |= {rows[j]["name"]: shown(rows[j]) for j in order[:_SIDE_BY_SIDE]}
+        p = text.chance(best["p_best"], share_mcse(best["p_best"], draws))
+        lines.append(line | {"best": best["name"], "P": p})
+    entries = [row for rows in tasks for row in rows]
+    title = f"skills in each task ({ci_prob:.0%} interval), and the best"
+    notes = [*outcomes.notes, *found.notes]
+    facts = {"n_tasks": len(tasks), "prob": ci_prob, "notes": notes, "seed": seed_number(seed)}
+    return words.report_of(
+        {"entries": entries, **facts},
+        make_frame=lambda: frame_of([words.flat(entry) for entry in entries]),
+        sentences=[said],
+        tables=[table_of(lines, {head: head for head in lines[0]}, title)],
+        legend=[_TASKS],
+        basis=[f"Normal model of tasks, {text.counted(draws, 'draw')}, seed {seed}", SOFTWARE],
+        measured="tasks",
+        about=found,
+    )
+
+
+def _rows_of_task(found: TaskComparison, t: int, ci_prob: float) -> list[dict[str, Any]]:
+    skills = [summarize_draws(drawn, ci_prob) for drawn in found.skills_in(t).T]
+    scores, p_best = found.sign * found.errors.scores[t], found.best_in(t)[1]
+    each = zip(found.methods, scores.tolist(), skills, p_best.tolist(), strict=True)
+    return [
+        {
+            "task": found.tasks[t],
+            "n_items": int(found.errors.n_items[t]),
+            "name": name,
+            "score": score,
+            "skill": {key: skill[key] for key in ("mean", "sd", "interval")},
+            "p_best": p,
+        }
+        for name, score, skill, p in each
+    ]

@@ -34,23 +34,17 @@ _TERMS = (
 
 
 def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.95) -> Report:
-    """Describe a result of ``estimate_paired``.
-
-    Parameters
-    ----------
-    tree : DataTree
-    boards : PairedBoards
-        The boards behind the result.
-    ci_prob : float
-        Probability of the intervals.
-    """
+    """Describe a result of ``estimate_paired``, of these boards."""
     content = _content(tree, boards, ci_prob)
     team: dict[str, Any] = {
         "team": "name",
         "public": lambda row: f"{row['public_score']:z.4f}",
         "private": lambda row: f"{row['private_score']:z.4f}",
     }
-    likely = {"skill": lambda row: f"{row['skill']:z.4f}", "P(best)": _chance}
+    likely = {
+        "skill": lambda row: f"{row['skill']:z.4f}",
+        "P(best)": lambda row: text.chance(row["p_best"], row["p_best_mcse"]),
+    }
     gained = {
         "beyond what is expected": lambda row: f"{row['beyond_luck']['size']:+z.4f}",
         "P(beyond luck)": lambda row: text.chance(row["beyond_luck"]["probability"]),
@@ -77,7 +71,6 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
 
 
 def _content(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[str, Any]:
-    """Keys of ``--json``."""
     first, model = boards.public_winner, tree.attrs["model_name"]
     summary = partial(estimand_summary, tree, ci_prob=ci_prob)
     values = {name: summary(name) for name in MEANING}
@@ -125,10 +118,7 @@ def _content(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[st
 
 
 def _teams(tree: xr.DataTree, draws: float) -> list[dict[str, Any]]:
-    """All modelled teams, first those whose gain on the public board is most surely beyond luck.
-
-    Their scores, skill, P(best), of independent draws, and gain beyond luck.
-    """
+    """All modelled teams, first those whose gain on the public board is most surely beyond luck."""
     found = xr.merge([dataset_of(tree, name) for name in ("posterior", "predictions")])
     of_team = found[["skill", "expected_private", "unusual", "public_gain"]]
     frame = of_team.mean(("chain", "draw")).to_dataframe().rename_axis("name").reset_index()
@@ -147,7 +137,6 @@ def _teams(tree: xr.DataTree, draws: float) -> list[dict[str, Any]]:
 
 
 def _legend(content: dict[str, Any]) -> list[str]:
-    """The terms, and how rho and lambda are known."""
     of_rho = words.about_rho(content["rho"], "differences")
     known = [_TERMS.format(", on the arcsine scale" * (content["n_test"] is not None)), of_rho]
     if luck := content.get("submission_luck"):
@@ -159,7 +148,6 @@ def _legend(content: dict[str, Any]) -> list[str]:
 
 
 def _sentences(content: dict[str, Any]) -> list[str]:
-    """The best team, the public winner, and who gained beyond luck."""
     winner, prob, names = (content[k] for k in ("public_winner", "prob", "gained_beyond_luck"))
     modelled = f"No team (of {content['n_modelled']:,} modelled)"
     gained = f"{modelled} gained more on the public board than luck, selection and shift explain."
@@ -180,7 +168,3 @@ def _sentences(content: dict[str, Any]) -> list[str]:
         f"the best of all teams with probability {text.in_prose(winner['p_best'])}.",
         gained,
     ]
-
-
-def _chance(team: dict[str, Any]) -> str:
-    return text.chance(team["p_best"], team["p_best_mcse"])

@@ -30,13 +30,7 @@ def report_of(
 
 
 def flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of JSON as a row of a table: a skill as mean, sd and ends, other ranges as ends.
-
-    Examples
-    --------
-    >>> flat({"skill": {"mean": 0.9, "interval": [0.7, 1.0]}, "rank_set": [1, 3]})
-    {'skill': 0.9, 'skill_lower': 0.7, 'skill_upper': 1.0, 'set_lower': 1, 'set_upper': 3}
-    """
+    """A row of JSON as a row of a table: a skill as mean, sd and ends, other ranges as ends."""
     cells: dict[str, Any] = {}
     for key, value in row.items():
         ends, name = value, _ENDS.get(key, key)
@@ -67,14 +61,7 @@ def measured_of(data: BestScore | Outcomes) -> str:
 
 
 def items_of(data: Leaderboard | Outcomes) -> dict[str, Any]:
-    """Keys of JSON on the items: their number, its source, and their groups.
-
-    Examples
-    --------
-    >>> exam = Outcomes([[1, 0], [1, 1], [0, 1]], tasks=["law", "law", "art"])
-    >>> items_of(exam)["n_test_source"]
-    '2 tasks that count the same'
-    """
+    """Keys of JSON on the items: their number, its source, and their groups."""
     if isinstance(data, Leaderboard):
         facts = {"n_test": data.n_items if data.tasks else data.n_test}
         facts |= {"n_test_source": data.n_test_source, "n_tasks": len(data.tasks) or None}
@@ -122,7 +109,10 @@ def score_decimals(data: BestScore | Outcomes) -> int:
         return board.decimals
     if board.metric == "accuracy":
         return max(int(np.ceil(np.log10(board.n_test))), 3 if board.has_own_errors else 1)
-    return max(len(f"{score:.6f}".rstrip("0").partition(".")[2]) for score in board.scores)
+    longest = max(len(f"{score:.6f}".rstrip("0").partition(".")[2]) for score in board.scores)
+    if isinstance(data, Outcomes):  # a mean has endless decimals
+        return min(longest, text.decimals_for(float(np.median(data.standard_errors))))
+    return longest
 
 
 def said_decimals(data: BestScore | Outcomes, supported: int) -> int:
@@ -138,17 +128,7 @@ def answer_of(
     score: float,
     more: str,
 ) -> Iterator[str]:
-    """Sentences on the winner, on the best of all, and on the best score.
-
-    From summaries of the winner's skill and of theta_sota; ``more`` ends the second sentence.
-
-    Examples
-    --------
-    >>> skill = {"mean": 0.9784, "interval": [0.957, 0.9935]}
-    >>> board = BestScore("0.988", n_test=250, n_classifiers=50)
-    >>> next(answer_of(board, "the winner", skill, skill, 0.988, ""))
-    'Expect the winner to score 97.8 % (95.7 to 99.4) on many new items, not the 98.8 % it shows.'
-    """
+    """Sentences on the winner, on the best of all (it ends in ``more``), and on the best score."""
     metric, shown = data.metric, score_decimals(data)
     d, verb = said_decimals(data, text.decimals_of(winner)), "score"
     if isinstance(data, Outcomes) and data.passes is not None:
@@ -169,7 +149,6 @@ def answer_of(
 
 
 def _competitors(data: BestScore | Outcomes) -> str:
-    """Number of entries, or of classifiers, known or not."""
     if isinstance(data, Leaderboard) and not data.is_partial:
         return text.counted(data.n_entries, "entry", "entries")
     if isinstance(data, Outcomes) or isinstance(data.n_classifiers, int):
@@ -178,7 +157,6 @@ def _competitors(data: BestScore | Outcomes) -> str:
 
 
 def _behind(data: BestScore | Outcomes) -> str:
-    """Items behind the best score, and its owner; or how a best score alone is read."""
     if isinstance(data, Leaderboard | Outcomes):
         facts, winner, leaders = items_of(data), winner_of(data), len(leaders_of(data))
         source, number = facts["n_test_source"], facts["n_test"]
@@ -216,13 +194,7 @@ def winner_of(data: Leaderboard | Outcomes) -> str | None:
 
 
 def about_rho(rho: dict[str, Any], source: str) -> str:
-    """How much error classifiers share: set, learnt from a source, or assumed.
-
-    Examples
-    --------
-    >>> about_rho({"mean": 0.7, "interval": [0.7, 0.7], "learnt": False}, "answers")
-    'How much error the classifiers share on these items is set: rho is 0.70.'
-    """
+    """How much error classifiers share: set, learnt from a source, or assumed."""
     what = "tasks" if source == "tasks" else "items"
     (low, high), said = rho["interval"], f"How much error the classifiers share on these {what} is"
     if low == high:

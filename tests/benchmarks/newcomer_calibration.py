@@ -21,7 +21,7 @@ import bayes_sota as bs
 from bayes_sota.core.priors import BoardPriors, maximum_priors
 from bayes_sota.data.examples import load_responses_example
 from bayes_sota.leaderboard.posterior import board_posterior
-from bayes_sota.leaderboard.summary_newcomers import newcomer
+from bayes_sota.leaderboard.summary_sota import newcomer
 from bayes_sota.maximum.fresh_test_sets import CountedTestSet, default_reference_skill
 
 EDGES = (0.0, 0.1, 0.3, 0.7, 0.9, 1.0)

@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 from timing import print_table
 
 from bayes_sota.data.observed import PairedBoards
-from bayes_sota.leaderboard.sample_pairs import estimate_paired
+from bayes_sota.leaderboard.sample_estimate import estimate_paired
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
 
 TEAMS, SIZES, REFERENCE = 150, (600, 1400), 0.88

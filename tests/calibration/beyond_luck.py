@@ -16,7 +16,7 @@ import pandas as pd
 
 import bayes_sota as bs
 from bayes_sota.core.parallel import run_each
-from bayes_sota.leaderboard.sample_pairs import estimate_paired
+from bayes_sota.leaderboard.sample_estimate import estimate_paired
 from bayes_sota.leaderboard.summary_pairs import describe_paired
 
 TEAMS, CHEATS, PUBLIC, PRIVATE = 100, 10, 2000, 4000

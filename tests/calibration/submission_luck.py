@@ -23,7 +23,7 @@ from bayes_sota.core.priors import BoardPriors, CorrelationPrior, FixedCorrelati
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.posterior import board_posterior
-from bayes_sota.leaderboard.sample_pairs import estimate_paired
+from bayes_sota.leaderboard.sample_estimate import estimate_paired
 
 COLUMNS = {
     "2021-prostate": ("score_public", "score_private", "entries_public"),

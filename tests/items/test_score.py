@@ -73,6 +73,7 @@ def test_numbers_have_the_t_law_of_their_mean():
     law, first = t(24, column.mean(), column.std(ddof=1) / 5), alone(column, metric="mean")
     assert first.interval() == pytest.approx(law.ppf([0.025, 0.975]))
     assert first.sd == pytest.approx(law.std())
+    assert alone([1.0] * 7 + [0.3], metric="mean").interval()[1] == 1
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayes_sota as bs
-from bayes_sota.leaderboard.sample_pairs import estimate_paired
+from bayes_sota.leaderboard.sample_estimate import estimate_paired
 from bayes_sota.leaderboard.summary_pairs import describe_paired
 
 

@@ -19,7 +19,7 @@ from bayes_sota.leaderboard.pairs_posterior import (
     fit_pairs,
     reasons_of,
 )
-from bayes_sota.leaderboard.sample_pairs import estimate_paired
+from bayes_sota.leaderboard.sample_estimate import estimate_paired
 from bayes_sota.leaderboard.skills import draw_parameters
 from bayes_sota.maximum.score_laws import expected_maximum
 

@@ -8,7 +8,7 @@ import bayes_sota as bs
 from bayes_sota.core.skills import expit
 from bayes_sota.leaderboard import newcomer
 from bayes_sota.leaderboard.posterior import board_posterior
-from bayes_sota.leaderboard.summary_newcomers import reasons_of_answer, sentence_of
+from bayes_sota.leaderboard.summary_sota import reasons_of_answer, sentence_of
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
 
 
