@@ -19,7 +19,7 @@ from bayes_sota.data.item_values import RUNS_DIFFER, Averaging, parse_passes
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.outcomes import MISSING, New, Outcomes
 from bayes_sota.data.reading import Direction, read_tidy
-from bayes_sota.data.tables import parse_numbers
+from bayes_sota.data.tables import leaving_out, parse_numbers
 from bayes_sota.data.tidy import Tidy
 
 _METRICS = ("auc", "mean", "rmse")
@@ -106,6 +106,9 @@ def outcomes_of(
 ) -> Outcomes:
     """Container of scores that were read before; parameters are those of ``read_outcomes``."""
     if _is_of_folds(tidy) and "unit" not in tidy.asked:
+        if tidy.count(*tidy.labels) < len(tidy):
+            problem = "several scores of an entry are in one fold, and no column names the items"
+            raise tidy.error(problem, fix="add a column item with a name for each")
         problem = "holds scores of folds, whose training sets overlap: bayes-sota cv judge reads it"
         raise tidy.error(problem, "unit", "to count folds as items, name their column: {option}")
     tidy, are_answers = _checked(tidy, metric)
@@ -130,7 +133,7 @@ def outcomes_of(
             alike = group_means(even.astype(float), in_task).mean(axis=0)
             if alike.min() < 1 - _MOST_LOST:
                 problem = f"runs of {quoted(names[int(np.argmin(alike))])} are on different items"
-                raise tidy.error(problem, fix="name only logs of whole, current runs")
+                raise tidy.error(problem, fix="name only logs of complete, current runs")
         values, counts, items = values[kept], counts[kept], list(compress(items, kept))
         of = {role: list(compress(labels, kept)) for role, labels in of.items()}
         if not kept.all():
@@ -141,8 +144,15 @@ def outcomes_of(
             if gone := sorted(tasks.difference(of["task"])):
                 notes[-1] += f"; no item is left of task {listed(gone)}"
             if len(items) < 2 or gone or shares.min() < 1 - _MOST_LOST:
-                fix = "evaluate all on the same items, or drop entries, tasks or items: {option}"
-                raise tidy.error(notes[-1], "leave_out", fix)
+                few = [
+                    of for of, share in zip(names, shares, strict=True) if share < 1 - _MOST_LOST
+                ]
+                few = few if len(few) < len(names) else [names[int(np.argmin(shares))]]
+                drop = f", or drop some with {leaving_out(few or gone)}" * (len(names) > 1)
+                rows = np.flatnonzero(np.isnan(tidy.value))
+                empty = f"; {tidy.lines[rows[0]]} has none" if rows.size else ""
+                problem = notes[-1].removeprefix("left out ") + empty
+                raise tidy.error(problem, fix=f"score all on the same items{drop}")
     task, cluster, label = of.values()
     known: dict[str, Any] = {"names": names, "items": items, "tasks": task or None}
     known |= {"clusters": cluster or None, "average": average, "passes": parse_passes(metric)}

@@ -19,7 +19,7 @@ from bayes_sota.core.text import checked_labels, counted
 from bayes_sota.data.averages import of_new_tasks, worth_of_means
 from bayes_sota.data.item_values import Averaging, numbers_of_tasks, task_weights, tasks_in_words
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.observed import BOARDS, PairedBoards
+from bayes_sota.data.observed import BOARDS, PairedBoards, entry_names
 from bayes_sota.data.reading import Direction, read_tidy
 from bayes_sota.data.sizes import of_errors, of_sizes
 from bayes_sota.data.tables import labelled_matrix
@@ -261,7 +261,7 @@ def average_tasks(
     standard_errors : float, mapping of str to float, or array-like, shape (T,) or (m, T), optional
         Standard errors of the scores; for accuracies those that are 0 or NaN need ``n_test``.
     tasks, names : sequence of str, optional
-        Default: the columns and the index of a frame, or "1", "2", ...
+        Default: the columns and the index of a frame, or "1", ... and "entry 1", ...
     average : {"tasks", "items"} or mapping of str to float, optional
         Which units have equal weight: tasks (default) or items; or tasks with these weights.
     new : {"items", "tasks"}, optional
@@ -288,7 +288,8 @@ def average_tasks(
     """
     x, columns, rows = labelled_matrix(scores, "scores are a matrix, entries x tasks")
     labels = checked_labels(columns if tasks is None else tasks, x.shape[1], "task")
-    entries = checked_labels(rows if names is None else names, len(x), "entry")
+    rows = None if np.all(np.char.isdigit(rows or ["0"])) else rows  # numbers are no names
+    entries = entry_names(rows if names is None else names, len(x))
     new = new or "items"
     check_choice("new", new, Literal["items", "tasks"])
     places = [f"{entry} in task {task}" for entry in entries for task in labels]

@@ -67,7 +67,7 @@ def values_of_runs(cells: Any, n_runs: Any) -> tuple[FloatArray, IntArray, list[
     values, names, _ = labelled_matrix(cells, meaning)
     n, m = values.shape
     if n < 2 or m < 1:
-        raise InputError(f"2 items that all {m} classifiers answered are needed, got {n}")
+        raise InputError(f"at least 2 items and 1 classifier are needed, got {n} and {m}")
     runs = np.asarray(1 if n_runs is None else n_runs)
     if runs.dtype.kind not in "iu" or runs.shape not in ((), (n, m)) or runs.min() < 1:
         each = f"one for each of {n} items and {m} classifiers"

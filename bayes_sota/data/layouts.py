@@ -6,7 +6,6 @@ entry; a *wide* table has a unit in every row and a column for each entry; a *pa
 a private score.
 """
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from bayes_sota.core.errors import listed, quoted
 from bayes_sota.data import words
-from bayes_sota.data.tables import Table
+from bayes_sota.data.tables import Table, leaving_out
 from bayes_sota.data.words import NAMELESS, SETS, UNITS, key, split_words
 
 _SCORES = {"score", "public"}
@@ -185,16 +184,16 @@ def _rows_of_entries(header: Header) -> Layout:
     roles["score"] = columns[0]
     if header.n_names(roles["entry"]) < len(table):
         problem = "names in {} repeat, so every row needs a unit (an item, round or seed)"
-        fix = "say which with {option}, or remove rows that stand there twice"
+        fix = "say which with {option}, or remove duplicate rows"
         header.refuse([] if roles.keys() & {*UNITS} else [roles["entry"]], problem, "unit", fix)
         if words.is_role_word(columns[0], "probability"):
             header.name("label", header.named("label"))
         return Layout("long", roles, columns, beside=beside)
     several = [roles[role] for role in ("task", "metric") if role in roles]
     several = [column for column in several if header.n_names(column) > 1]
-    fix = f"if it does not matter, leave it out with --leave-out {shlex.quote(','.join(several))}"
+    fix = f"if it does not matter, leave it out with {leaving_out(several)}"
     problem = "entries differ in {}, so their scores cannot be compared"
-    header.refuse(several, problem, "leave_out", f"{fix} (in Python leave_out={several})")
+    header.refuse(several, problem, "leave_out", fix)
     if "n" in roles:
         scores, n = (table.numbers(roles[role]) for role in ("score", "n"))
         if np.nanmax(scores) > 1 and np.all((scores % 1 == 0) & (scores <= n)):
@@ -237,9 +236,11 @@ def _check_labels(table: Table, label: str, columns: Sequence[str]) -> None:
     classes, *outputs = (table.parsed(name).value for name in (label, *columns))
     are_answers = all(np.isin(np.nan_to_num(cells), (0, 1)).all() for cells in outputs)
     if are_answers or not np.isin(classes, (0, 1)).all():
-        problem = f"beside classes 0 and 1 in {quoted(label)} probabilities are needed"
-        fix = "instead of predicted classes write 1 (right) or 0; leave labels out with {option}"
-        raise table.error(problem, "leave_out", fix)
+        problem = f"beside classes in {quoted(label)}, columns need probabilities of class 1"
+        fix = "instead of predicted classes write 1 (right) or 0"
+        if are_answers:
+            fix += f"; if 1 is right already, leave the classes out with {leaving_out([label])}"
+        raise table.error(problem, fix=fix)
 
 
 def _numbered(columns: Sequence[str]) -> str:

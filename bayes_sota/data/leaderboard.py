@@ -245,6 +245,9 @@ class Leaderboard(BestScore):
         check_choice("metric", self.metric, Metric)
         unused = {of: vars(self)[of] for of, metrics in _USED.items() if self.metric not in metrics}
         refuse_unused(f'metric "{self.metric}"', unused)
+        if isinstance(self.scores, str) or hasattr(self.scores, "columns"):
+            fix = 'read_leaderboard reads files and frames; or give one column, frame["score"]'
+            raise InputError("scores are a sequence of numbers, one of each entry", fix=fix)
         given = self.scores.to_pandas() if hasattr(self.scores, "coords") else self.scores
         listed, bounded = list(given), self.metric != "score"
         m = len(listed)

@@ -91,7 +91,7 @@ def parse_archive(members: Mapping[str, bytes]) -> tuple[Any, list[str]]:
 
 def _get(record: Any, key: str, place: str) -> Any:
     if not isinstance(record, dict) or record.get(key) is None:
-        raise InputError(f"needs {quoted(key)}", line=place)
+        raise InputError(f"{quoted(key)} is missing", line=place)
     return record[key]
 
 
@@ -110,7 +110,7 @@ def _names_in(sample: Mapping[str, Any], key: str) -> Row:
 
 
 def _rows_of_samples(samples: Placed, path: Path, name: str) -> Iterator[Row]:
-    """Row per document, filter and metric: what holds a number in the first sample."""
+    """Row per document, filter and metric: what holds numbers, although some may be missing."""
     folder, match = path.resolve().parent, _SAMPLES.fullmatch(path.name)
     about: Row = {"folder": str(folder / name), "run": "1"}
     if match:
@@ -119,7 +119,9 @@ def _rows_of_samples(samples: Placed, path: Path, name: str) -> Iterator[Row]:
             results = json.loads(path.with_name(f"results_{match['time']}.json").read_bytes())
             about["n_shot"] = _object(results, "n-shot").get(match["task"])
     _, first = samples[0]
-    metrics = [one for one in first if one not in _NO_METRICS and tables.is_number(first[one])]
+    cells = {one: first[one] for one in first if one not in _NO_METRICS}
+    able = [one for one, cell in cells.items() if tables.parse_cell(cell) is not None]
+    metrics = [one for one in able if any(tables.is_number(of.get(one)) for _, of in samples)]
     if not metrics:  # of a corpus, such as BLEU
         yield about | {"line": samples[0][0], "item": "", "score": None, "metric": ""}
     for place, sample in samples:
@@ -190,12 +192,14 @@ def choose_metric(table: tables.Table, metric: str | None) -> tables.Table:
             fix = "choose with {option} (NAME+NAME for several tasks); beside pass@K choose with "
             fix += "--column score=NAME (in Python score=)"
             raise table.error(problem, "metric", fix)
-    rows = enumerate(zip(tasks, table.columns["metric"], strict=True))
-    kept = [i for i, (task, name) in rows if task in chosen and name in ("", chosen[task])]
+    named = enumerate(zip(tasks, table.columns["metric"], items, strict=True))
+    rows = [(i, name) for i, (of, name, item) in named if of in chosen and (name or item)]
+    kept = [i for i, name in rows if name in ("", chosen[tasks[i]])]
     used = dict.fromkeys(chosen.values())
     models = list(map(str, table.columns["model"]))
     if lost := set(models) - {models[row] for row in kept}:
-        raise table.error(f"{listed(sorted(lost))} has no scores by {listed(used)}", "metric")
+        problem = f"{listed(sorted(lost))} has no scores by {listed(used)}"
+        raise table.error(problem, fix="name a metric of all models, or only logs of the others")
     if table.origin == _RESULTS and len({(models[row], tasks[row]) for row in kept}) < len(kept):
         fix = "name one run, or the samples_*.jsonl of all"
         raise table.error("has results of several runs of a model", fix=fix)

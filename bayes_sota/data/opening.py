@@ -76,7 +76,7 @@ def _opened(source: Any) -> tables.Table:
     is_path = isinstance(source, str | PathLike)
     if not (is_path or tables.is_frame(source)):
         kind = type(source).__name__
-        raise InputError(f"paths and data frames are read, not {kind}; bs.Leaderboard takes scores")
+        raise InputError(f"a path or data frame is needed, got {kind}; bs.Leaderboard takes scores")
     where = str(source) if is_path else "the data frame"
     try:
         if is_path:
@@ -98,6 +98,8 @@ def _table_of_path(path: Path, where: str) -> tables.Table:
         return replace(table, where=where, name=path.resolve().name)
     data, file_name, members = _content(path)
     name, notes, origin = Path(file_name).stem, list[str](), ""
+    if data[:3] == b"CDF" or data[1:4] == b"HDF":
+        raise InputError("is a saved result (netCDF)", fix="in Python bs.read_result reads it")
     if data[:4] == b"PAR1":
         return _table_of_frame(_frame_of_parquet(data), where=where, name=name)
     if members and logs.MARKS.isdisjoint(members):

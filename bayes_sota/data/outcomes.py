@@ -22,6 +22,7 @@ from bayes_sota.data.item_values import Averaging, Passes, Which, task_weights
 from bayes_sota.data.leaderboard import Averaged, Leaderboard
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import LARGEST_NUMBER
+from bayes_sota.data.words import UNITS, is_role_word
 
 ItemMetric = Literal["accuracy", "auc", "mean", "rmse"]
 New = Literal["items", "runs", "tasks"]
@@ -131,6 +132,10 @@ class Outcomes(Observed):
         check_choice("metric", self.metric, ItemMetric)
         check_choice("new", new, New)
         given, runs, columns = item_values.values_of_runs(values, n_runs)
+        for of in columns or () if names is None else ():
+            if is_role_word(of, "label") or (len(of) > 1 and is_role_word(of, *UNITS)):
+                fix = "drop or rename it; read_outcomes reads frames with such columns"
+                raise InputError(f"column {quoted(of)} is not named like a classifier", fix=fix)
         self.run_numbers, self.n_runs, most = runs, int(runs.min()), int(runs.max())
         ends = " to ".join(f"{count:,}" for count in dict.fromkeys((self.n_runs, most)))
         self.runs_in_words = f"{ends} runs" if most > 1 else ""
@@ -181,8 +186,10 @@ class Outcomes(Observed):
         if wrong.size:
             row, column = wrong[0]
             cell = f"{given[row, column]:g} for item {quoted(self.items[row])}"
-            fix = "answers are 1, 0 or, without tasks and runs, missing, and shares 0 to 1"
-            fix += '; numbers need the metric "mean", and none is missing'
+            fix = (
+                "an answer is 1 or 0 (missing only without tasks and runs), a share of runs is in "
+            )
+            fix += '0 to 1, and other numbers need the metric "mean" with none missing'
             raise InputError(f"classifier {quoted(self.names[column])} has {cell}", fix=fix)
         return given
 
@@ -202,7 +209,9 @@ class Outcomes(Observed):
             raise InputError('numbers in tasks need the metric "mean", and about() for new tasks')
         alone = [task for task, size in Counter(self.tasks).items() if size == 1]
         if alone or self.n_clusters == 1:
-            one = f"task {quoted(alone[0])} has one item" if alone else "all items are in a cluster"
+            one = (
+                f"task {quoted(alone[0])} has one item" if alone else "all items are in one cluster"
+            )
             raise InputError(f"{one}, which does not show how numbers vary; leave it out")
 
     def __repr__(self) -> str:
@@ -319,7 +328,7 @@ class Outcomes(Observed):
         elif new == "tasks" != self.new:
             check_enough_tasks(len(self.task_weights))
             if self.averaging != "tasks":
-                raise InputError("new tasks of numbers count the same: leave out other weights")
+                raise InputError("new tasks of numbers have equal weights: give no others")
             values = averages.group_means(values, self.task_codes[0])
             known = {"items": sorted(self.task_weights), "tasks": None, "clusters": None}
             known |= {"new": new, "unit": "task"}
@@ -335,7 +344,7 @@ class Outcomes(Observed):
             return Leaderboard(self.scores, **known)
         error = float(self.standard_errors[int(np.argmax(self.scores))])
         if error <= _ROUND_OFF * float(np.max(np.abs(self.values))):
-            raise InputError("the best has the same number for every item: no standard error")
+            raise InputError("the best has the same number for every item, so no standard error")
         known |= {"metric": "score", "lower_is_better": self.lower_is_better}
         return Leaderboard(self.sign * self.scores, standard_error=error, **known)
 

@@ -138,7 +138,7 @@ def parse_scores(
     cells = list(scores)
     if not cells:
         raise InputError("there are no scores; a leaderboard needs at least one")
-    of = subjects or [f"the score of entry {place}" for place in range(1, len(cells) + 1)]
+    of = subjects or [f'the score of "entry {place}"' for place in range(1, len(cells) + 1)]
     if bounded and all(isinstance(cell, str) and cell.rstrip().endswith("%") for cell in cells):
         cells, percent = [cell.rstrip().removesuffix("%") for cell in cells], True
     numbers = [number_in(cell, what, _SCORES) for cell, what in zip(cells, of, strict=True)]

@@ -276,5 +276,5 @@ def _refuse_matrix(table: Table) -> None:
     first = table.first_text()
     entries = sorted(str(cell).strip() for cell in table.columns[first])
     if entries == sorted(table.columns.keys() - {first}) and len(entries) > 1:
-        fix = "write numbers of wins in rows of winner, loser and count"
-        raise table.error("is a square matrix, whose rows are called like its columns", fix=fix)
+        fix = "write a row for each pair, with the columns winner, loser and count"
+        raise table.error("is a square matrix whose rows and columns have the same names", fix=fix)

@@ -8,6 +8,7 @@ import csv
 import io
 import json
 import re
+import shlex
 from collections.abc import Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
@@ -241,6 +242,11 @@ def make_table(titled: Iterable[tuple[Any, list[Any]]], lines: list[str], **sour
     return Table(columns=kept, lines=lines, **source)
 
 
+def leaving_out(names: list[str]) -> str:
+    """Option that leaves out some names, in the shell and in Python."""
+    return f"--leave-out {shlex.quote(','.join(names))} (in Python leave_out={names})"
+
+
 def describe_parts(table: Table, parts: Sequence[str], used: Sequence[str]) -> str:
     """Sentence that says which columns of a table were read, and which were not."""
     unused = table.columns.keys() - set(used)
@@ -275,7 +281,7 @@ def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, Any, Any]:
             columns, values = list(map(str, frame.columns)), frame.to_numpy()
         numbers = np.ma.filled(np.ma.array(values, np.float64, copy=True), np.nan)
     except (TypeError, ValueError):
-        raise InputError(f"{meaning}; got text, or rows of several lengths") from None
+        raise InputError(f"{meaning}; got text, or rows of different lengths") from None
     if numbers.ndim != 2:
         raise InputError(f"{meaning}; got {numbers.ndim} dimensions")
     return numbers, columns, rows

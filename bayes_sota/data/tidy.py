@@ -134,8 +134,10 @@ class Tidy(Source):
         if repeated.size:
             first, second = order[repeated[0] : repeated[0] + 2]
             what = ", ".join(f"{role} {quoted(self.labels[role][second])}" for role in roles)
-            problem = f"{what} has a score already on {self.lines[first]}"
-            fix = "name the column of runs with {option}, or of documents or patients cluster=NAME"
+            rows = f" ({counted(repeated.size, 'row')} in all)" * (repeated.size > 1)
+            problem = f"{what} has a score already on {self.lines[first]}{rows}"
+            ways = "name the column of runs with {option}, or of documents cluster=NAME, or "
+            fix = ways * (not self.origin) + "remove duplicate rows"
             raise self.error(problem, "run", fix, self.lines[second])
         return place, [names for names, _ in named]
 
@@ -194,12 +196,12 @@ def melt(table: Table, layout: Layout) -> Tidy:
     headings = [*columns, *(note for note in table.notes if note.startswith("dropped line"))]
     spreads = [name for name in headings if words.is_spread(name)]
     if words.is_spread(roles.get("se", "")):
-        notes.append(f"{quoted(roles['se'])} speaks of SDs, and is taken as standard errors")
+        notes.append(f"{quoted(roles['se'])} is named like SDs, but taken as standard errors")
     what, has_errors = "numbers after ± or in parentheses", not np.isnan(errors).all()
     if has_errors and "se" in numbers:
         notes.append(f"{what} are not used, as standard errors have a column")
     elif has_errors and spreads:
-        notes.append(f"{quoted(spreads[0])} speaks of SDs (not used); se would be SD / sqrt(n)")
+        notes.append(f"{quoted(spreads[0])} mentions SDs (not used); se would be SD / sqrt(n)")
     elif has_errors:
         numbers["se"] = errors
         notes.append(f"{what} are taken as standard errors, not as SDs over cases or seeds")

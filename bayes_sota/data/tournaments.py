@@ -199,7 +199,9 @@ class Matches(Tournament):
         first, second, outcomes = np.array(first), np.array(second), np.array(self.outcomes, float)
         sizes = first.size, second.size, outcomes.size
         if len(set(sizes)) > 1:
-            raise InputError(f"every match has two players and an outcome, got {sizes} of them")
+            raise InputError(
+                f"first, second and outcomes have {sizes} values: each match needs one of each"
+            )
         players = checked_labels(players, len(players), "player")
         self._set_shared(players, np.arange(outcomes.size))
         known = np.isin([first, second], range(len(players))).all(axis=0)
@@ -208,7 +210,7 @@ class Matches(Tournament):
             row = bad.argmax()
             match = f"match {row + 1}, {first[row]} against {second[row]}, {outcomes[row]:g}"
             needed = f"two places among {len(players)} players that differ, and 1, 0 or 0.5 (a tie)"
-            raise InputError(f"{match}: needed are {needed}", fix="give no players beside names")
+            raise InputError(f"{match}: a match needs {needed}", fix="give no players beside names")
         self._set(first=first, second=second, outcomes=outcomes)
 
 

@@ -175,6 +175,7 @@ WRONG_FILES: dict[str, tuple[str | bytes, str, str]] = {
     "cut gzip": (gzip.compress(BOARD.encode())[:-9], "x.gz", "cannot be read"),
     "archive": (zipped({"a.csv": BOARD}), "x.zip", 'is an archive of "a.csv"; unpack it'),
     "no Parquet": (b"PAR1 and nothing", "x.parquet", "cannot be read"),
+    "a result": (b"\x89HDF\r\n", "runs.nc", "a saved result .netCDF.; .* bs.read_result"),
     "no sheet": (workbook([], [["", " "]]), "x.xlsx", "no sheet holds a table"),
 }
 
