@@ -132,9 +132,12 @@ def _trials(
         return "claims", [(partial(claims.claims_table, table), _CLAIMS)]
     try:
         tidy = read_tidy(table, **reading)
-    except InputError:
+    except InputError as error:
         if all(place_in("label", name) is None for name in table.columns):
-            raise
+            if reading:
+                raise
+            notes.append(error.render(()))
+            return "table", []
         return "data", [(partial(crossval.read_task, table), _CLASSES)]
     notes += [tidy.sentence, *tidy.notes]
     if tidy.layout == "long" and not names:

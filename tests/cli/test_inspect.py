@@ -103,7 +103,7 @@ def test_models_with_few_items_in_common(capsys, tmp_path):
     found = run_json(capsys, "inspect", tmp_path)
     assert found["kind"] == "answers"
     assert not proposed(found)
-    assert "left out 25 of 30 items" in found["notes"][-1]
+    assert "25 of 30 items" in found["notes"][-1]
 
 
 def test_results_have_the_questions_of_their_answers(capsys, tmp_path):
@@ -196,3 +196,5 @@ def test_a_file_that_no_command_can_use(capsys, tmp_path):
     assert (code, error) == (0, "")
     assert "No command can use this file as it is." in out
     assert "Note: Not from this file alone: Who may be the best?" in out
+    code, out, _ = run(capsys, "inspect", written(tmp_path, "model,Dice ± SD\na,0.9 ± 0.1\n"))
+    assert (code, 'the columns are "model", "Dice ± SD"' in out) == (0, True)
