@@ -10,9 +10,8 @@ from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.item_values import parse_passes
 from bayes_sota.data.known import with_known
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.opening import read_table
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.reading import read_tidy
+from bayes_sota.data.reading import read_table, read_tidy
 
 METRICS = ("accuracy", "auc", "score", "mean", "rmse")
 """Metrics that no evaluation log calls its own."""

@@ -14,7 +14,7 @@ import numpy as np
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import listed, quoted
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.opening import read_table
+from bayes_sota.data.reading import read_table
 from bayes_sota.data.tables import describe_parts
 from bayes_sota.data.words import place_in
 

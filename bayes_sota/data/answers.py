@@ -14,11 +14,9 @@ import numpy as np
 from bayes_sota.core.errors import listed, located, quoted
 from bayes_sota.core.text import codes_of, counted
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.averages import group_means
-from bayes_sota.data.item_values import RUNS_DIFFER, Averaging, parse_passes
-from bayes_sota.data.opening import read_table
+from bayes_sota.data.item_values import RUNS_DIFFER, Averaging, group_means, parse_passes
 from bayes_sota.data.outcomes import MISSING, New, Outcomes
-from bayes_sota.data.reading import Direction, read_tidy
+from bayes_sota.data.reading import Direction, read_table, read_tidy
 from bayes_sota.data.tables import leaving_out, parse_numbers
 from bayes_sota.data.tidy import Tidy
 

@@ -16,12 +16,12 @@ from numpy.typing import ArrayLike
 from bayes_sota.core.arguments import check_choice, refuse_unused
 from bayes_sota.core.errors import InputError, listed, located, quoted
 from bayes_sota.core.text import checked_labels, counted
-from bayes_sota.data.averages import of_new_tasks, worth_of_means
-from bayes_sota.data.item_values import Averaging, numbers_of_tasks, task_weights, tasks_in_words
+from bayes_sota.data import item_values
+from bayes_sota.data.item_values import Averaging, of_new_tasks, task_weights, tasks_in_words
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import BOARDS, PairedBoards, entry_names
+from bayes_sota.data.printed_scores import of_errors, of_sizes
 from bayes_sota.data.reading import Direction, read_tidy
-from bayes_sota.data.sizes import of_errors, of_sizes
 from bayes_sota.data.tables import labelled_matrix
 from bayes_sota.data.tidy import Tidy, joined
 from bayes_sota.data.words import measure
@@ -321,7 +321,7 @@ def average_tasks(
         middle = np.clip(averages, half, 1 - half)
         worth = middle * (1 - middle) / variance + 1
     if sizes is not None:
-        of_items = worth_of_means(x.T, (x * (1 - x)).T, sizes.T, weights.T)[1]
+        of_items = item_values.worth_of_means(x.T, (x * (1 - x)).T, sizes.T, weights.T)[1]
         worth = np.minimum(worth, of_items)
         found["n_items"] = round(float(np.median(sizes.sum(axis=1))))
     if is_share:
@@ -336,7 +336,7 @@ def average_tasks(
 def _of_scores(given: Any, what: str, tasks: Sequence[str], shape: tuple[int, ...]) -> Any:
     """Number of each score, (m T,), from one for all, one per task, or one per score."""
     if isinstance(given, Mapping):
-        given = numbers_of_tasks(given, tasks, what)
+        given = item_values.numbers_of_tasks(given, tasks, what)
     each = np.asarray(given, object)
     if each.shape not in ((), shape[1:], shape):
         allowed = f"one for all, one for each of {shape[1]} tasks, or one for each score"

@@ -17,9 +17,8 @@ from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.observed import Observed, PairedBoards
-from bayes_sota.data.opening import read_table
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.reading import read_tidy
+from bayes_sota.data.reading import read_table, read_tidy
 from bayes_sota.data.tables import parse_cell
 
 

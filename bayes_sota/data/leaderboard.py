@@ -15,8 +15,7 @@ from bayes_sota.core.priors import ListedTries, TriesPrior
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data import printed_scores
 from bayes_sota.data.observed import Chosen, Tries, entry_names, number_or_prior, submission_numbers
-from bayes_sota.data.printed_scores import checked_number, checked_numbers, parse_scores
-from bayes_sota.data.sizes import find_rounding, infer_n_test, of_errors, of_sizes, sizes_by_errors
+from bayes_sota.data.printed_scores import checked_number, checked_numbers, of_sizes, parse_scores
 
 Metric = Literal["accuracy", "auc", "score"]
 Averaged = Literal["items", "tasks", "weights"]
@@ -276,7 +275,7 @@ class Leaderboard(BestScore):
         else:
             if self.n_test is not None:
                 self._set(n_test=checked_number(self.n_test, "n_test"))
-            self._set(**of_errors(self.standard_error, self.scores, names))
+            self._set(**printed_scores.of_errors(self.standard_error, self.scores, names))
         self._checked()
 
     def _set_counts(self, printed: printed_scores.PrintedScores) -> None:
@@ -284,13 +283,15 @@ class Leaderboard(BestScore):
         n_test, names = self.n_test, self.names
         if self.standard_error is not None:
             errors, unit = self.standard_error, 0.01 if printed.in_percent else 1.0
-            worth, remarks = sizes_by_errors(self.scores, errors, n_test, names, unit)
+            worth, remarks = printed_scores.sizes_by_errors(
+                self.scores, errors, n_test, names, unit
+            )
             source = "median of the leading entries, by the standard errors"
             self._set(standard_error=None, notes=(*self.notes, *remarks))
             self._set(**of_sizes(worth, self.scores, source))
             return
         if isinstance(n_test, str) and n_test == "infer":
-            fit = infer_n_test(printed)
+            fit = printed_scores.infer_n_test(printed)
             if not fit.is_identified:
                 problem = f"the number of items cannot be inferred: {fit.statement}"
                 raise InputError(problem, parameter="n_test", fix="give {option}")
@@ -303,7 +304,7 @@ class Leaderboard(BestScore):
         if np.ndim(n_test):
             source = "median of the leading entries, whose numbers differ"
             self._set(**of_sizes(sizes, self.scores, source if np.ptp(sizes) else GIVEN))
-        rounding, bounds, remarks = find_rounding(printed, sizes, names)
+        rounding, bounds, remarks = printed_scores.find_rounding(printed, sizes, names)
         self._set(rounding=rounding, count_bounds=bounds)
         (low, high), n = self.counts, int(sizes[np.argmax(self.scores)])
         if high - low > _WIDE * np.sqrt(1 + n * self.maximum * (1 - self.maximum)):

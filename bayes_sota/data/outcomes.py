@@ -1,7 +1,7 @@
 """Answers or numbers of classifiers for the same test items: the matrix behind all comparisons.
 
 Everything is checked here, at construction, and never again; the statistics are functions of
-``data.averages`` and ``data.item_values`` (``tests/data/test_outcomes.py``).
+``data.item_values`` and ``data.item_values`` (``tests/data/test_outcomes.py``).
 """
 
 from collections import Counter
@@ -16,9 +16,8 @@ from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.text import checked_clusters, checked_labels, codes_of
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data import averages, item_values
-from bayes_sota.data.averages import Average, check_enough_tasks, summed_by_cluster
-from bayes_sota.data.item_values import Averaging, Passes, Which, task_weights
+from bayes_sota.data import item_values
+from bayes_sota.data.item_values import Average, Averaging, Passes, Which
 from bayes_sota.data.leaderboard import Averaged, Leaderboard
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import LARGEST_NUMBER
@@ -149,7 +148,7 @@ class Outcomes(Observed):
             fix = "name its column with --column task=NAME (in Python tasks=)"
             raise InputError("{name} needs the task of every item", parameter="average", fix=fix)
         kinds, codes = codes_of(self.tasks or [""] * n)
-        weights = task_weights(average, kinds, np.bincount(codes).astype(float))
+        weights = item_values.task_weights(average, kinds, np.bincount(codes).astype(float))
         self.task_codes = codes, weights
         self.task_weights = dict(zip(kinds, weights.tolist(), strict=True)) if self.tasks else {}
         how: Any = "weights" if isinstance(average, Mapping) else average
@@ -200,7 +199,7 @@ class Outcomes(Observed):
                 what = self.measured + " on new runs" * (self.new == "runs")
                 raise InputError(f"{what}: every item needs {least} runs, some have {self.n_runs}")
             if self.new == "tasks":
-                check_enough_tasks(len(self.task_weights))
+                item_values.check_enough_tasks(len(self.task_weights))
             return
         runs = self.passes is not None or self.runs_in_words or self.new == "runs"
         if runs:
@@ -234,17 +233,18 @@ class Outcomes(Observed):
         """Scores, larger is better (negative if lower is), with their influence values."""
         tasks, weights = self.task_codes
         if self.is_average and self.new == "runs":
-            noise = item_values.variance_of_runs(self._given, self.run_numbers, self.passes)
-            return averages.averaged_over_runs(self.values, noise, tasks, weights, self.run_numbers)
+            runs = self.run_numbers
+            noise = item_values.variance_of_runs(self._given, runs, self.passes)
+            return item_values.averaged_over_runs(self.values, noise, tasks, weights, runs)
         if self.is_average:
-            of = averages.averaged_over_tasks if self.new == "tasks" else averages.averaged
+            of = item_values.averaged_over_tasks if self.new == "tasks" else item_values.averaged
             clusters = None if self.clusters is None else codes_of(self.clusters)[1]
             return of(self.values, tasks, clusters, weights)
         if self.is_answers:
             scores = np.nanmean(self.values, axis=0)
             influence = np.nan_to_num(self.values - scores) / self.totals
-            return Average.plain(scores, summed_by_cluster(influence, self.clusters), 1)
-        rows = summed_by_cluster(self.influence / self.n_items, self.clusters)
+            return Average.plain(scores, item_values.summed_by_cluster(influence, self.clusters), 1)
+        rows = item_values.summed_by_cluster(self.influence / self.n_items, self.clusters)
         kinds = tasks if self.labels is None else self.labels.astype(np.intp)
         if self.clusters is not None:
             kinds = np.zeros(len(rows), np.intp)
@@ -326,10 +326,10 @@ class Outcomes(Observed):
             runs = np.where(np.isnan(values), 1, self.run_numbers)
             known = {"new": new, "passes": passes, "n_runs": runs}
         elif new == "tasks" != self.new:
-            check_enough_tasks(len(self.task_weights))
+            item_values.check_enough_tasks(len(self.task_weights))
             if self.averaging != "tasks":
                 raise InputError("new tasks of numbers have equal weights: give no others")
-            values = averages.group_means(values, self.task_codes[0])
+            values = item_values.group_means(values, self.task_codes[0])
             known = {"items": sorted(self.task_weights), "tasks": None, "clusters": None}
             known |= {"new": new, "unit": "task"}
         return self._with(values, **known)

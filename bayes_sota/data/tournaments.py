@@ -19,9 +19,8 @@ from bayes_sota.core.errors import InputError, listed, located
 from bayes_sota.core.text import checked_clusters, checked_labels, codes_of
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
-from bayes_sota.data.opening import read_all
 from bayes_sota.data.printed_scores import check_scores
-from bayes_sota.data.reading import read_tidy
+from bayes_sota.data.reading import read_all, read_tidy
 from bayes_sota.data.tables import labelled_matrix
 from bayes_sota.data.tidy import Tidy
 

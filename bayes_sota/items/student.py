@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtri, ndtr, stdtr
 
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.averages import group_means, shrinkage, summed_by_cluster
-from bayes_sota.data.item_values import weighted_means
+from bayes_sota.data.item_values import group_means, shrinkage, summed_by_cluster, weighted_means
 from bayes_sota.data.outcomes import Outcomes
 
 _BORROWED = 2.0  # degrees of freedom of a variance between tasks that it borrows from all
@@ -144,8 +143,8 @@ def smoothed_covariance(
 ) -> FloatArray:
     """Covariance (m, m) of averages over tasks without clusters; no difference has variance 0.
 
-    Products of two entries are treated as the square of one in ``data.averages.averaged``, with the
-    ``prior`` items in place of one, of variance 1/4 each.
+    Products of two entries are treated as the square of one in ``data.item_values.averaged``, with
+    the ``prior`` items in place of one, of variance 1/4 each.
     """
     means, sizes = group_means(values, tasks), np.bincount(tasks).astype(float)[:, None]
     of_spread, of_distance, kish = shrinkage(sizes, weights[:, None])

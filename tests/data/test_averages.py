@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from bayes_sota.data.averages import averaged, averaged_over_runs, averaged_over_tasks
-from bayes_sota.data.item_values import pass_rates, variance_of_runs
+from bayes_sota.data.item_values import (
+    averaged,
+    averaged_over_runs,
+    averaged_over_tasks,
+    pass_rates,
+    variance_of_runs,
+)
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.student import smoothed_covariance, with_typical_pairs
 

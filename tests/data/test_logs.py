@@ -10,9 +10,8 @@ import pytest
 from data.files import refused, written
 
 from bayes_sota import read_leaderboard, read_outcomes, read_scores
-from bayes_sota.data import opening
-from bayes_sota.data.opening import read_table
-from bayes_sota.data.reading import read_tidy
+from bayes_sota.data import reading
+from bayes_sota.data.reading import read_table, read_tidy
 
 TIME = "2024-06-14T01-05-07.123456"
 
@@ -317,7 +316,7 @@ def test_broken_archives_and_bombs(tmp_path, monkeypatch: pytest.MonkeyPatch) ->
         (archive_of(tmp_path / "e.eval", head | {"samples": [{"scores": {}}]}), '"id" is missing'),
     ):
         refused(message, read_outcomes, file)
-    monkeypatch.setattr(opening, "MOST_BYTES", 600)
+    monkeypatch.setattr(reading, "MOST_BYTES", 600)
     packed = gzip.compress(lines(sample(0, 1)).encode() * 1000)
     for bomb in (path, written(tmp_path, packed, "bomb.jsonl.gz")):
         refused(rf"{bomb.name}: holds more than 600 bytes", read_outcomes, bomb)
