@@ -28,7 +28,7 @@ OWNERS = {
     **dict.fromkeys(("arviz", "arviz_base", "arviz_plots", "arviz_stats"), _ARVIZ),
     "matplotlib": {"plots"},
     "pandas": {"sample", "summary", "plots", "cli", "core.tables", "data.reading",
-               "data.examples", "crossval.run", "crossval.fold_scores", "epp.models"},
+               "crossval.run", "crossval.fold_scores", "epp.models"},
     "click": {"cli"},
     "rich": {"cli", "core.parallel"},
     "sklearn": {"crossval.run", "crossval.learners"},
