@@ -1,10 +1,4 @@
-"""Leaderboards and averages over tasks, from files and frames.
-
-A table with a column for each task says more than its average: how many items a task has, or the
-error of each score, give the error of the average on new items of these tasks; and how scores
-differ from task to task says what would happen on new tasks. ``tests/data/test_tasks.py`` compares
-with answers, closed forms and simulation.
-"""
+"""Leaderboards and averages over tasks, from files and frames."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -45,9 +39,9 @@ def read_leaderboard(
 
     Parameters
     ----------
-    source : path, data frame, Table or Tidy
-        As in ``read_tidy``, or what it gave. Tasks are columns of a row for each entry, rows of a
-        column for each entry, or have a row for each entry and task.
+    source : path or data frame
+        Tasks are columns of a row for each entry, rows of a column for each entry, or have a row
+        for each entry and task.
     average, new
         As in ``average_tasks``, for tasks only.
     use, leave_out, direction
@@ -55,14 +49,11 @@ def read_leaderboard(
     **known
         Options of ``Leaderboard`` and ``average_tasks``, and columns by their roles. Defaults:
 
-        - ``n_test``: the column of numbers of items, or those beside tasks (``law_n`` beside
-          ``law``);
-        - ``metric``: by the name of the column of scores; one that holds no accuracies needs
-          ``metric`` or a standard error;
+        - ``n_test``: the column of numbers of items, or those beside tasks (``law_n``);
+        - ``metric``: by the name of the column of scores;
         - ``standard_error``: the column beside the scores, or those beside tasks (``law_stderr``),
           where the number of items is not known; one that you name (``se="..."``) always counts;
-        - ``submissions``: the column that is called so, but not of a private board, whose scores
-          were not selected;
+        - ``submissions``: the column of that name, except on a private board;
         - ``rounding`` of a Kaggle download: "kaggle";
         - ``name``: that of the file without its ending.
 
@@ -74,8 +65,8 @@ def read_leaderboard(
     Raises
     ------
     InputError
-        Something else than a row for each entry, or tasks; what ``read_tidy``, ``Leaderboard`` and
-        ``average_tasks`` refuse.
+        Anything but a row for each entry, or tasks; what ``Leaderboard`` and ``average_tasks``
+        refuse.
 
     Examples
     --------
@@ -104,7 +95,7 @@ def read_leaderboard(
 
 
 def _taken(known: dict[str, Any], options: Sequence[str]) -> dict[str, Any]:
-    """Remove the options from ``known``, which then has columns by their roles, and return them."""
+    """Move the options out of ``known``, which then has columns by their roles."""
     taken = {name: known.pop(name, None) for name in options}
     return {name: value for name, value in taken.items() if value is not None}
 
@@ -175,15 +166,14 @@ def read_paired_boards(
 
     Parameters
     ----------
-    source : path, data frame or Table
+    source : path or data frame
         A row for each team with both scores; or, with ``private_source``, the public leaderboard.
-    private_source : path, data frame or Table, optional
-        The private leaderboard; teams on one board only are left out, and ``notes`` say how many.
+    private_source : path or data frame, optional
+        The private leaderboard; teams on one board only are left out.
     leave_out, direction
         As in ``read_tidy``. Losses (``direction="lower"``) change their sign.
     **known
-        Options of ``PairedBoards``, and columns by their roles, of which ``public`` and ``private``
-        are those of one table. Default of ``submissions``: the column that is called so.
+        Options of ``PairedBoards``, and columns by their roles, such as ``public`` and ``private``.
 
     Returns
     -------
@@ -256,10 +246,10 @@ def average_tasks(
     scores : array-like, shape (m, T)
         Accuracies in [0, 1], or anything else with ``metric="score"``. None may be missing.
     n_test : int, mapping of str to int, or array-like of int, shape (T,) or (m, T), optional
-        Items of all tasks, of each task, or of each score. Not needed for new tasks, nor where
-        accuracies have standard errors.
+        Items of all tasks, of each task, or of each score. Not needed for new tasks, or with
+        standard errors.
     standard_errors : float, mapping of str to float, or array-like, shape (T,) or (m, T), optional
-        Standard errors of the scores; for accuracies those that are 0 or NaN need ``n_test``.
+        Standard errors of the scores; accuracies where they are 0 or NaN need ``n_test``.
     tasks, names : sequence of str, optional
         Default: the columns and the index of a frame, or "1", ... and "entry 1", ...
     average : {"tasks", "items"} or mapping of str to float, optional
@@ -267,17 +257,16 @@ def average_tasks(
     new : {"items", "tasks"}, optional
         Default: items. For new tasks the variance of an average is :math:`\sum_t w_t (x_t - s)^2
         \sum_t w_t^2 / (1 - \sum_t w_t^2)`, half its own and half the mean over entries, and at
-        least that of new items, where it is known. It has T - 1 degrees of freedom.
+        least that of new items; with T - 1 degrees of freedom.
     metric : {"accuracy", "score"}
     **options
-        As in ``Leaderboard``: ``lower_is_better`` (for the metric "score" only), ``percent`` (of
-        accuracies, and of their errors), ``name`` and ``notes``.
+        As in ``Leaderboard``: ``lower_is_better``, ``percent``, ``name`` and ``notes``.
 
     Raises
     ------
     InputError
-        Numbers of items or weights of other tasks, accuracies outside [0, 1]; neither numbers of
-        items nor errors for new items, or fewer than three tasks where they are new.
+        Numbers or weights of other tasks, accuracies outside [0, 1]; neither numbers of items nor
+        errors for new items, or fewer than three new tasks.
 
     Examples
     --------
@@ -334,7 +323,7 @@ def average_tasks(
 
 
 def _of_scores(given: Any, what: str, tasks: Sequence[str], shape: tuple[int, ...]) -> Any:
-    """Number of each score, (m T,), from one for all, one per task, or one per score."""
+    """Number of each score, (m T,)."""
     if isinstance(given, Mapping):
         given = item_values.numbers_of_tasks(given, tasks, what)
     each = np.asarray(given, object)

@@ -1,8 +1,4 @@
-"""Bundled examples: best scores of public leaderboards, and answers of real classifiers.
-
-``tests/data/test_examples.py`` holds the scores against the leaderboards that they were read from,
-and retrains some of the classifiers.
-"""
+"""Bundled examples: best scores of public leaderboards, and answers of real classifiers."""
 
 import lzma
 import tomllib
@@ -25,14 +21,13 @@ _HERE = Path(__file__).parent
 def load_example(name: str) -> BestScore:
     """Best score of a real leaderboard: "obesity-risk", "obesity-risk-paper" or "cassava".
 
-    ``data/examples.toml`` says where the numbers come from. "obesity-risk-paper" is the same board
-    as Møllersen and Holsbø treat it, with the whole test set; "cassava" is a counter-example, whose
-    winner stands apart, which multiplicity does not explain.
+    ``data/examples.toml`` gives the sources. "obesity-risk-paper" is the same board as Møllersen
+    and Holsbø treat it; "cassava" is a counter-example, whose winner stands apart.
 
     Raises
     ------
     InputError
-        No example has that name; the message lists those that exist.
+        No example has that name.
 
     Examples
     --------
@@ -46,11 +41,7 @@ def load_example(name: str) -> BestScore:
 
 
 class ResponsesExample(NamedTuple):
-    """Answers of the same real classifiers to test items, and to many held-out ones.
-
-    The scores on ``test`` are what a leaderboard would show; those on ``held_out``, which nobody
-    selects on, tell how good each classifier is. ``families`` has the kind of each.
-    """
+    """Answers of the same real classifiers to test items, and to many held-out ones."""
 
     test: Outcomes
     held_out: Outcomes
@@ -62,9 +53,7 @@ def load_responses_example(name: str = "digits") -> ResponsesExample:
     """Bundled response matrix of a given name; there is one, "digits".
 
     313 scikit-learn classifiers of many kinds learnt handwritten digits (UCI Optical Recognition of
-    Handwritten Digits, doi 10.24432/C50P49) from at most 300 images and answered the others:
-    near-equals at the top, near-clones, a long tail and failed entries. They are those of
-    ``tests/benchmarks/make_digits_benchmark.py``.
+    Handwritten Digits, doi 10.24432/C50P49) from at most 300 images and answered the others.
 
     Examples
     --------
@@ -82,18 +71,15 @@ def load_responses_example(name: str = "digits") -> ResponsesExample:
         like = correct[int.from_bytes(row[:2]), order]
         correct[j, order] = like ^ np.unpackbits(row[2:], count=len(items))
     answers = Outcomes(correct.T, names=names, items=items)
-    parts = []
-    for part in ("test", "held-out"):  # an item is called part/number
-        rows = [i for i, item in enumerate(items) if item.startswith(f"{part}/")]
-        parts.append(answers.subset(items=rows).copy_with(name=f"{name}-{part}"))
+    shown = np.char.startswith(items, "test/")
+    test, held_out = (answers.subset(items=rows) for rows in (shown, ~shown))
     families = tuple(label.partition("/")[0] for label in names)
-    return ResponsesExample(parts[0], parts[1], families)
+    named = test.copy_with(name=f"{name}-test"), held_out.copy_with(name=f"{name}-held-out")
+    return ResponsesExample(*named, families)
 
 
 def write_examples(directory: str | Path) -> list[Path]:
     """Write a file of each kind, and README.txt, which says which command reads it.
-
-    The directory is made where there is none.
 
     Raises
     ------

@@ -11,9 +11,9 @@ The score is worth
 
 items: n, to within 4 / n, for single answers of one task without clusters.
 
-New runs on these items: of R runs, of which the share :math:`x_j` answers item j right, the
-variance between runs is :math:`R x_j (1 - x_j) / (R - 1)`, and every entry has its own luck. New
-tasks like these, of which the means are :math:`\bar x_t`:
+On new runs of these items, with the share :math:`x_j` of R runs right on item j, the variance
+between runs is :math:`R x_j (1 - x_j) / (R - 1)`. On new tasks like these, with the means
+:math:`\bar x_t`:
 
 .. math:: V = \frac{\sum_t w_t (\bar x_t - s)^2}{1 - \sum_t w_t^2} \sum_t w_t^2
 
@@ -54,9 +54,8 @@ class Average:
     """Weighted averages of m classifiers; ``influence.T @ influence`` is the covariance of scores.
 
     ``effective`` (m,) are the items that each score is worth, NaN where each counts as one;
-    ``kish`` the items with equal weights whose mean has the same variance; ``freedom`` the degrees
-    of freedom of a variance over clusters (or items) within tasks; ``influence`` (C, m) has a row
-    for each cluster, item, task or run.
+    ``kish`` the items with equal weights whose mean has the same variance; ``influence`` (C, m) has
+    a row for each cluster, item, task or run.
     """
 
     scores: FloatArray
@@ -90,12 +89,6 @@ def averaged(
 
     ``tasks`` (n,) are numbers 0 to T - 1; a cluster (n,) that spans several tasks counts as one in
     each; ``weights`` (T,) sum to 1.
-
-    Examples
-    --------
-    >>> one = averaged(np.array([[1.0], [1], [1], [0]]), np.zeros(4, int), None, np.ones(1))
-    >>> one.scores.tolist(), one.effective.round(2).tolist(), one.kish
-    ([0.75], [4.56], 4.0)
     """
     n, sizes, means = len(values), np.bincount(tasks).astype(float), group_means(values, tasks)
     away = values - means[tasks]
@@ -126,10 +119,7 @@ def averaged(
 def averaged_over_runs(
     values: FloatArray, of_items: FloatArray, tasks: IntArray, weights: FloatArray, n_runs: IntArray
 ) -> Average:
-    """Averages with their errors on new runs of these items, which entries do not share.
-
-    ``of_items`` (n, m) is the variance of each value over new runs (``variance_of_runs``).
-    """
+    """Averages with their errors on new runs; ``of_items`` (n, m) is the variance of each value."""
     n, sizes, weights = len(values), np.bincount(tasks).astype(float)[:, None], weights[:, None]
     doubt = 0.25 / np.mean(np.broadcast_to(n_runs, values.shape), axis=0)
     whole = (of_items.sum(axis=0) + doubt) / (n + 1)  # half an answer in doubt: never 0
@@ -172,17 +162,14 @@ def worth_of_means(
 
 
 def check_enough_tasks(count: int) -> None:
-    """Raise ``InputError`` if there are too few tasks to generalise to new ones."""
+    """Refuse too few tasks to generalise to new ones."""
     if count < FEWEST_TASKS:
         need = f"at least {FEWEST_TASKS} tasks, to show how tasks differ, got {max(count, 1)}"
         raise InputError(f"new tasks need {need}; new items of these tasks do not")
 
 
 def of_new_tasks(means: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Influence of T tasks on averages of new tasks, (T, m), and variance of these, (m,).
-
-    Means are (T, m); weights are (T, 1), or (T, m) where entries differ in them.
-    """
+    """Influence of T tasks on averages of new tasks, (T, m), and variance of these, (m,)."""
     check_enough_tasks(len(means))
     squares = np.sum(weights**2, axis=0)
     away = means - np.sum(weights * means, axis=0)
@@ -198,10 +185,7 @@ def _chance(scores: FloatArray, items: FloatArray | float) -> FloatArray:
 
 
 def shrinkage(sizes: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Factors of the variance of an average within each task and between them, and Kish's number.
-
-    All are as ``sizes`` and ``weights``, (T, 1) or (T, m); a small task borrows from all.
-    """
+    """Factors of the variance of an average within tasks and between them, and Kish's number."""
     more = sizes + _PSEUDO
     own = weights**2 / (sizes * (1 - sizes / more**2))
     borrowed = weights * np.sum(own * _PSEUDO / more, axis=0)
@@ -256,7 +240,7 @@ def tasks_in_words(count: int, averaging: Averaged) -> str:
 def task_weights(
     average: Averaging | None, tasks: Sequence[str], sizes: FloatArray | None
 ) -> FloatArray:
-    """Weights of tasks in an average, which sum to 1, as ``sizes`` (T,) or (m, T), or (T,)."""
+    """Weights of tasks in an average, which sum to 1, (T,) or as ``sizes`` (m, T)."""
     if isinstance(average, Mapping):
         weights = np.array(numbers_of_tasks(average, tasks, "average"), np.float64)
         if not np.all((weights > 0) & (weights < np.inf)):
@@ -272,7 +256,7 @@ def task_weights(
 
 
 def numbers_of_tasks(given: Mapping[Any, Any], tasks: Sequence[str], what: str) -> list[Any]:
-    """Numbers of the tasks in their order; each task has one, and no other name occurs."""
+    """Numbers of the tasks, in their order."""
     named = {str(task): value for task, value in given.items()}
     for task in sorted(named.keys() ^ set(tasks)):
         known = f"unknown{nearest(task, tasks)}" if task in named else "missing"
@@ -319,13 +303,7 @@ def positions_of(wanted: Which, labels: Sequence[str], kind: str) -> IntArray:
 
 
 def parse_passes(metric: str | None) -> Passes | None:
-    """K of pass@K or pass^K, and whether all runs must be right; None for any other metric.
-
-    Examples
-    --------
-    >>> parse_passes("pass@3"), parse_passes("pass^2")
-    ((3, False), (2, True))
-    """
+    """K of pass@K or pass^K, and whether all runs must be right; None for any other metric."""
     match = _PASSES.fullmatch(metric or "")
     return None if match is None else (int(match[2]), match[1] == "^")
 
@@ -352,13 +330,7 @@ def pass_rates(shares: FloatArray, n_runs: IntArray, passes: Passes) -> FloatArr
 def variance_of_runs(
     shares: FloatArray, n_runs: IntArray, passes: Passes | None = None
 ) -> FloatArray:
-    """Variance over new runs of the share of correct answers, (n, m); of passes the jackknife's.
-
-    Examples
-    --------
-    >>> variance_of_runs(np.array([0.5, 1.0]), np.array(2)).tolist()
-    [0.25, 0.0]
-    """
+    """Variance over new runs of the share of correct answers, (n, m); of passes the jackknife's."""
     if passes is None:
         return shares * (1 - shares) / (n_runs - 1)
     right, rest = np.rint(shares * n_runs), n_runs - 1
@@ -370,10 +342,7 @@ def variance_of_runs(
 def weighted_means(
     values: FloatArray, tasks: IntArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Averages over tasks of any numbers, (m,), and the influence of each item on them, (n, m).
-
-    The influence is in units of a mean over all items, and sums to 0 in each task.
-    """
+    """Averages over tasks of any numbers, (m,), and the influence of each item on them, (n, m)."""
     means = group_means(values, tasks)
     factor = len(values) * weights / np.bincount(tasks)
     return weights @ means, (values - means[tasks]) * factor[tasks][:, None]
@@ -384,8 +353,7 @@ def number_scores(
 ) -> tuple[FloatArray, FloatArray]:
     r"""Scores made of numbers, (m,), and the influence of each item on them, (n, m).
 
-    An AUC where ``labels`` say which items are positive, else a mean, or the root of one of
-    squares. Each score is nearly a mean over items,
+    Each score is nearly a mean over items,
 
     .. math:: \hat\theta_j - \theta_j \approx \frac1n \sum_i u_{ij}
 
@@ -402,7 +370,6 @@ def number_scores(
 
 
 def _auc_placements(values: FloatArray, positive: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """AUCs, ties counted as a half, and influence values."""
     from scipy.stats import rankdata
 
     pooled, shares = rankdata(values, axis=0), np.empty(values.shape)

@@ -1,8 +1,4 @@
-"""Anchors: entries whose skill is known from elsewhere, which show how easy the items are.
-
-A baseline that was evaluated on the whole benchmark and also on the items of this board shows by
-how much the board overstates, or understates, every score on these items.
-"""
+"""Anchors: entries whose skill is known from elsewhere, which show how easy the items are."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -46,7 +42,6 @@ class Known:
     n_test: int | None = None
 
     def __post_init__(self) -> None:
-        """Check everything that does not depend on the board."""
         NUMBER.check(self.skill, "a known skill")
         if self.se is not None:
             NOT_NEGATIVE.check(self.se, "the standard error of a known skill")
@@ -67,7 +62,6 @@ class Known:
 
 
 type KnownSkills = Mapping[str, Known | float | str] | str | Path
-"""Skills by the names of entries, a string as in ``Known.parse``; or a table of them."""
 
 
 def read_known(path: str | Path) -> dict[str, Known]:
@@ -92,12 +86,11 @@ class Anchors(Observed):
     ----------
     names : tuple of str
     entry : ndarray of int, shape (q,)
-        Index of each among the entries of the board; -1 of those that only serve as anchors.
+        Index among the entries of the board; -1 of those that only serve as anchors.
     skill, error : ndarray, shape (q,)
         Known skills and their standard errors.
     share : ndarray, shape (q,)
-        Items of the board over those that the skill was measured on; 0 where these are not known,
-        or an error was given instead.
+        Items of the board over those that the skill was measured on; 0 where not known.
     contains : ndarray of bool, shape (q,)
         Whether these contain the items of the board.
     offset : float
@@ -105,7 +98,7 @@ class Anchors(Observed):
     scores, ratio : ndarray, shape (q,)
         Scores on the board; their standard errors over that of the typical entry.
     influence : ndarray, shape (C, q), or None
-        Influence of every item, cluster or task on these scores; None where only scores are known.
+        Influence of every item, cluster or task on these scores.
     """
 
     names: tuple[str, ...]
@@ -120,7 +113,7 @@ class Anchors(Observed):
     influence: Any
 
     def among(self, kept: IntArray) -> "Anchors":
-        """Anchors of a board with only these entries; others no longer compete."""
+        """Anchors of a board with only these entries."""
         place = {old: new for new, old in enumerate(kept.tolist())}
         return self.copy_with(entry=np.array([place.get(j, -1) for j in self.entry.tolist()]))
 
@@ -152,15 +145,14 @@ def with_known[D: BestScore | Outcomes | PairedBoards](
     Parameters
     ----------
     data : Leaderboard, Outcomes or PairedBoards
-        For two boards, skills are those on the items behind the private one.
+        Of two boards the private one.
     known : mapping of str to Known, float or str, or path
-        Skills of some entries on all items of which these are a sample; a string as in
-        ``Known.parse``; or a table with the columns name, skill and, if known, se or n.
+        Skills of some entries on all items of which these are a sample, also as text
+        ("0.7613±0.002"); or a table with the columns name, skill and, if known, se or n.
     only : collection of str
-        Known entries that do not compete: they only serve as anchors.
+        Known entries that only serve as anchors and do not compete.
     apart : bool
-        Whether skills were measured on other items than those of the board. Default: on items that
-        include them, where they are more.
+        Whether skills were measured on other items than those of the board.
     offset : float
         Standard deviation, in units of the score, of a difference that all known skills share,
         because they are of another population.
@@ -168,9 +160,8 @@ def with_known[D: BestScore | Outcomes | PairedBoards](
     Raises
     ------
     InputError
-        An unknown entry, a skill outside [0, 1] of accuracies or AUCs, no entry left whose skill is
-        unknown, missing answers or several submissions of an anchor, skill on new runs, anchors
-        that the data have already.
+        An unknown entry, an impossible skill, no entry of unknown skill, missing answers or several
+        submissions of an anchor, skill on new runs, anchors that the data have already.
 
     Examples
     --------
@@ -235,7 +226,7 @@ def with_known[D: BestScore | Outcomes | PairedBoards](
 
 
 def _share_of(data: Leaderboard | Outcomes, name: str, known: Known, size: float) -> float:
-    """Check a known skill; return items of the board over those behind it, 0 if unknown."""
+    """Items of the board over those behind a known skill, 0 if unknown; also checks the skill."""
     if data.metric in ("accuracy", "auc"):
         SHARE.check(known.skill, f"the skill of {quoted(name)}")
         checked_width(known.se or 0.0, f"the standard error of {quoted(name)}", shares=True)

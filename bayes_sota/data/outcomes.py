@@ -1,8 +1,4 @@
-"""Answers or numbers of classifiers for the same test items: the matrix behind all comparisons.
-
-Everything is checked here, at construction, and never again; the statistics are functions of
-``data.item_values`` and ``data.item_values`` (``tests/data/test_outcomes.py``).
-"""
+"""Answers or numbers of classifiers for the same test items: the matrix behind all comparisons."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,11 +42,10 @@ class Outcomes(Observed):
     values : array-like, shape (n_items, n_classifiers)
         Answers: 1 or True if right, 0 or False if wrong; NaN, None or -1 where there is none. Of
         several runs, shares of right ones, with ``n_runs``. For other metrics numbers, none
-        missing. A data frame brings the names of its columns.
+        missing.
     metric : {"accuracy", "auc", "mean", "rmse"}, optional
-        A score is the share of correct answers, or made of numbers: outputs for positive and
-        negative items (AUC), the Dice of every case (mean), the error of every prediction (root
-        mean square). Default: "auc" with labels, else "accuracy".
+        A score is the share of correct answers, or made of numbers, such as the Dice of every case
+        (mean) or the error of every prediction (rmse). Default: "auc" with labels, else "accuracy".
     labels : array-like, shape (n_items,), optional
         1 for positive and 0 for negative items, for AUC.
     lower_is_better : bool, optional
@@ -58,25 +53,25 @@ class Outcomes(Observed):
     names, items : sequence of str, optional
         Each once. Default: the columns of a frame, or "1", ...
     clusters, tasks : sequence of str, optional
-        What each item belongs to: a document, a patient or a family of near-duplicates, whose
-        items depend on each other; a subject or benchmark, for accuracies and means.
+        What each item belongs to: a document or patient, whose items depend on each other; a
+        subject or benchmark, for accuracies and means.
     average : {"items", "tasks"} or mapping of str to float, optional
         Which units have equal weight: items or tasks (default); or tasks with these weights.
     n_runs : int or array-like of int, shape (n_items, n_classifiers), optional
         Runs behind each value, which then is the share of correct answers among them, in [0, 1].
     new : {"items", "runs", "tasks"}
-        What skill is about: new items of these tasks, new runs on these very items, or new tasks;
-        for numbers each item then is a task (``about`` makes it so).
+        What skill refers to: new items of these tasks, new runs on these items, or new tasks; for
+        numbers each item then is a task.
     passes : (int, bool), optional
         K, and whether all of K runs must be right (pass^K) or one of them (pass@K).
     unit, name, notes
-        What an item is called in sentences; label of the matrix; what a reader should know.
+        What an item is called in sentences; label of the matrix; what was read.
 
     Attributes
     ----------
     values : ndarray, shape (n_items, n_classifiers)
         Answers (0 or 1), shares, passes or numbers, read-only; NaN where an answer is missing.
-    n_items, n_classifiers, n_clusters : int; the latter may be None
+    n_items, n_classifiers, n_clusters : int
     task_weights : dict of str to float
         Weight of each task in a score; empty without tasks.
     task_codes : (ndarray of int, shape (n_items,), ndarray, shape (T,))
@@ -88,18 +83,16 @@ class Outcomes(Observed):
         Items behind the score of each classifier.
     is_answers, is_plain, is_average, has_missing : bool
         Whether outcomes are right or wrong, or shares of right ones; scores are accuracies of
-        single answers, without tasks; errors are those of ``average``: over tasks, runs, or
-        clusters of all items; any answer is missing.
-    measured, runs_in_words : str
-        What scores of several runs are, and how many runs; empty for single answers.
+        single answers, without tasks; errors are those over tasks, runs, or clusters of all items;
+        any answer is missing.
     sign : int
-        What scores are multiplied by to be as they were given: -1 if lower is better.
+        -1 if lower is better: ``scores`` then have the opposite sign.
 
     Raises
     ------
     InputError
-        A value that is no answer or number, missing ones with tasks, runs or another metric, names
-        that repeat or do not match, too few items, runs or tasks.
+        Values that are not answers or numbers, missing ones with tasks, runs or another metric,
+        names that repeat or do not match, too few items, runs or tasks.
 
     Examples
     --------
@@ -174,7 +167,6 @@ class Outcomes(Observed):
         self.is_average = self.is_answers and not (self.is_plain and alone)
 
     def _checked_cells(self, given: FloatArray) -> FloatArray:
-        """Values with NaN where an answer is missing, as it may without tasks and runs."""
         single = self.is_answers and not self.runs_in_words
         if single:
             given = np.where(given == MISSING, np.nan, given)
@@ -201,8 +193,7 @@ class Outcomes(Observed):
             if self.new == "tasks":
                 item_values.check_enough_tasks(len(self.task_weights))
             return
-        runs = self.passes is not None or self.runs_in_words or self.new == "runs"
-        if runs:
+        if self.passes is not None or self.runs_in_words or self.new == "runs":
             raise InputError("numbers such as Dice have no runs and no pass@K; answers have them")
         if self.tasks is not None and (self.metric != "mean" or self.new == "tasks"):
             raise InputError('numbers in tasks need the metric "mean", and about() for new tasks')
@@ -230,7 +221,7 @@ class Outcomes(Observed):
 
     @cached_property
     def average(self) -> Average:
-        """Scores, larger is better (negative if lower is), with their influence values."""
+        """Scores, larger is better, with their influence values."""
         tasks, weights = self.task_codes
         if self.is_average and self.new == "runs":
             runs = self.run_numbers
@@ -279,8 +270,8 @@ class Outcomes(Observed):
     def subset(self, classifiers: Which = None, items: Which = None) -> "Outcomes":
         """The same outcomes for some classifiers and items, in the order asked for; default all.
 
-        Each is a number (from 0; negative ones count from the end) or a name; or a mask of booleans
-        says which. Known skills are kept unless items are chosen.
+        Each is a number from 0 or a name; or a mask of booleans says which. Known skills are kept
+        unless items are chosen.
 
         Examples
         --------
@@ -307,14 +298,13 @@ class Outcomes(Observed):
         return Outcomes(values, average=average, **known)
 
     def complete(self) -> "Outcomes":
-        """The items that every classifier has, two at least; itself where nothing is missing."""
+        """The items that every classifier has; itself where nothing is missing."""
         return self.subset(items=~np.isnan(self.values).any(axis=1)) if self.has_missing else self
 
     def about(self, new: New, passes: Passes | None = None) -> "Outcomes":
         """The same outcomes, with skills that refer to new items, runs or tasks.
 
-        For numbers and new tasks the result has one item for each task, with the mean of its
-        numbers.
+        For numbers and new tasks the result has one item for each task.
 
         Examples
         --------

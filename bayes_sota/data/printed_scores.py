@@ -21,23 +21,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from bayes_sota.core.arguments import (
-    COUNT,
-    NOT_NEGATIVE,
-    POSITIVE,
-    SHARE,
-    Points,
-    Range,
-    check_choice,
-    checked_width,
-)
+from bayes_sota.core import arguments
+from bayes_sota.core.arguments import COUNT, NOT_NEGATIVE, POSITIVE, SHARE, Points, Range
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError, listed, located, quoted
 from bayes_sota.core.types import FloatArray, IntArray
 
 Rounding = Literal["nearest", "floor", "exact"]
 RoundingChoice = Literal["auto", "kaggle", Rounding]
 _ORDERS: dict[str, Any] = {"auto": ("nearest", "floor"), "kaggle": ("floor", "nearest")}
-"""Roundings to try, the preferred one first."""
 PERCENT = "scores in percent were divided by 100"
 
 LARGEST_NUMBER = 1e50  # of a score: powers of it are still numbers
@@ -62,8 +53,7 @@ class PrintedScores:
     """Scores (m,) as they were printed; accuracies lie in [0, 1].
 
     ``scaled`` is ``values * unit`` in whole numbers, and ``unit`` ``10**decimals``; in full
-    precision (``EXACT_DECIMALS`` or more) it is None, and ``scaled`` the values. ``roundings`` are
-    the ways in which they may have been cut, the preferred one first.
+    precision it is None, and ``scaled`` the values. The preferred one of ``roundings`` is first.
     """
 
     values: FloatArray
@@ -75,13 +65,7 @@ class PrintedScores:
 
 
 def parse_number(raw: object) -> Decimal | None:
-    """Finite decimal number as it was written, None if it is something else.
-
-    Examples
-    --------
-    >>> parse_number(" 0.9110 "), parse_number(0.25), parse_number("91 %")
-    (Decimal('0.9110'), Decimal('0.25'), None)
-    """
+    """Finite decimal number as it was written, None if it is something else."""
     if isinstance(raw, float) and raw.is_integer():
         raw = int(raw)  # a float has no trailing zeros: 1.0 is the number one, not one digit of it
     text = str(raw).strip()
@@ -104,7 +88,7 @@ def number_in(value: Any, name: str, allowed: Range) -> Decimal:
 
 
 def checked_number(value: Any, name: str, allowed: Range = COUNT) -> Any:
-    """Number in a range; a whole one, such as 100 or "100.0", as an int."""
+    """Number in a range; a whole one as an int."""
     return (int if allowed.whole else float)(number_in(value, name, allowed))
 
 
@@ -121,18 +105,14 @@ def checked_numbers(values: Any, names: Sequence[str], what: str, allowed: Range
 
 
 def labels_of(values: Any) -> list[Any] | None:
-    """Text labels of the values of a Series, if it has any; numbers do not serve as names."""
+    """Text labels of the values of a Series, if it has any."""
     labels: Any = getattr(values, "index", None)  # of a list a method
     are_names = getattr(labels, "is_unique", False) and labels.dtype.kind not in "iuf"
     return list(labels) if are_names else None
 
 
 def check_scores(scores: FloatArray, axes: Mapping[str, Sequence[Any]], needed: int = 1) -> None:
-    """Raise ``InputError`` on the first score that is infinite or too large, or where none is.
-
-    ``axes`` are what each dimension is of, with its names. Each place of the first ``needed`` of
-    them has a score.
-    """
+    """Refuse scores that are infinite, and places of the first ``needed`` axes without any."""
     empty = np.isnan(scores).all(axis=tuple(range(needed, scores.ndim)))
     bad = [*np.argwhere(np.abs(scores) > LARGEST_NUMBER), *np.argwhere(empty)]
     if bad:
@@ -149,17 +129,12 @@ def parse_scores(
     bounded: bool = True,
     subjects: Sequence[str] | None = None,
 ) -> PrintedScores:
-    """Scores (m,) with the digits that the longest of them has; strings keep theirs.
+    """Scores (m,) with the digits that the longest of them has; ``bounded`` ones are accuracies.
 
     Without ``percent``, they are in percent if all have percent signs, or if most exceed 1 and none
-    exceeds 100; ``bounded`` ones are accuracies; ``subjects`` are what a message calls each score.
-
-    Examples
-    --------
-    >>> parse_scores(["0.9110", "0.91"]).scaled, parse_scores(["91.1%", "90.25 %"]).values
-    (array([9110, 9100]), array([0.911 , 0.9025]))
+    exceeds 100.
     """
-    check_choice("rounding", rounding, RoundingChoice)
+    arguments.check_choice("rounding", rounding, RoundingChoice)
     cells = list(scores)
     if not cells:
         raise InputError("there are no scores; a leaderboard needs at least one")
@@ -195,13 +170,8 @@ def count_bounds(
 ) -> tuple[IntArray, IntArray]:
     """Least and largest k for which k / n_test, cut to multiples of 1 / unit, is scores / unit.
 
-    Without a unit, scores have full precision: one count, or none. The first exceeds the second
-    where no count prints so. Both ends of a tie count, because printers differ.
-
-    Examples
-    --------
-    >>> count_bounds(np.array([9116, 5000]), 13_840, 10_000, "nearest")
-    (array([12616,  6920]), array([12617,  6920]))
+    The first exceeds the second where no count prints so. Both ends of a tie count, because
+    printers differ.
     """
     # Python's whole numbers know no overflow.
     if unit and 2 * unit * (int(np.max(n_test, initial=0)) + 1) > 2**62:
@@ -224,13 +194,12 @@ class LatticeFit(NamedTuple):
     ----------
     n_test : int
     candidates : tuple of int
-        The next plausible that fit too, at most 20; multiples of ``n_test`` always do.
+        The next plausible, at most 20; multiples of ``n_test`` always fit.
     rounding : {"nearest", "floor", "exact"}
         How the scores are cut if there are ``n_test`` items.
     p_other : float
         Probability of another size.
     statement : str
-        How many sizes fit, and how sure the first is.
     """
 
     n_test: int
@@ -256,8 +225,7 @@ def infer_n_test(scores: Any, rounding: RoundingChoice = "auto") -> LatticeFit:
 
     with ``c_v`` the counts that print as v, and the prior 1/n. Rounded ties go up, to even or at
     random, with equal probability beforehand. Sizes from 10^d on give every score a probability of
-    10^-d; they stand for scores that come from elsewhere, too. Twice the size is less likely by
-    2^-K. A size is identified if all others together have a probability of at most 0.05.
+    10^-d. A size is identified if all others together have a probability of at most 0.05.
 
     Parameters
     ----------
@@ -310,10 +278,7 @@ def infer_n_test(scores: Any, rounding: RoundingChoice = "auto") -> LatticeFit:
 
 
 def _log_counts(scores: Any, unit: int | None, rounding: Rounding, largest: int) -> FloatArray:
-    """Logarithm of the product of the counts that print as each score, by size, (largest + 1,).
-
-    The mean of the products over the ways in which ties may go; -inf of sizes that do not fit.
-    """
+    """Log product of the counts that print as each score, averaged over ties, (largest + 1,)."""
     live, logs = np.arange(1, largest + 1), np.zeros((1, largest))
     # Scores from all over the range rule out most sizes soonest.
     for score in np.random.default_rng(0).permutation(scores):
@@ -339,17 +304,17 @@ def _counts(score: Any, sizes: IntArray, unit: int | None, rounding: Rounding) -
 
 
 def of_sizes(sizes: FloatArray, scores: FloatArray, source: str) -> dict[str, Any]:
-    """Fields of a board whose accuracies are worth ``sizes`` items, maybe fractions, (m,)."""
+    """Fields of a board whose accuracies are worth ``sizes`` items, (m,)."""
     n_test = max(2, round(float(np.median(sizes[leaders(scores)]))))
     return {"n_test": n_test, "n_test_source": source, "error_ratios": np.sqrt(n_test / sizes)}
 
 
 def of_errors(errors: Any, scores: FloatArray, names: Sequence[str]) -> dict[str, Any]:
-    """Fields of a board whose scores have one standard error, one for each, (m,), or none known."""
+    """Fields of a board whose scores have one standard error, one for each, or none known."""
     if errors is None:
         return {}
     if isinstance(errors, Points) and np.abs(scores).max() > 1:
-        checked_width(errors, "standard_error", shares=False)
+        arguments.checked_width(errors, "standard_error", shares=False)
     each = checked_numbers(errors, names, "standard_error", POSITIVE)
     typical = float(np.median(each[leaders(scores)]))
     ratios = {"error_ratios": each / typical} if np.ndim(errors) else {}
@@ -367,8 +332,7 @@ def sizes_by_errors(
 ) -> tuple[FloatArray, tuple[str, ...]]:
     """Items that accuracies are worth by their standard errors, (m,), and a note on missing ones.
 
-    Entries whose error is 0 or missing, or whose score is 0 or 1, have ``n_test`` items; errors are
-    in units of ``unit``.
+    Entries whose error is 0 or missing, or whose score is 0 or 1, have ``n_test`` items.
     """
     given = standard_error if np.ndim(standard_error) else [standard_error] * len(names)
     missing = [name for name, of in zip(names, given, strict=False) if is_blank(of)]
@@ -396,9 +360,8 @@ def find_rounding(
 ) -> tuple[Rounding, IntArray, tuple[str, ...]]:
     """Rounding with which most scores are possible, counts behind the scores, (m, 2), and remarks.
 
-    A score that no count gives may have lost its zeros, or have fewer decimals than others. Else
-    the nearest that some count gives is taken: a slip of the pen, or items that were left out.
-    Where half of the scores or more cannot be, ``ImpossibleAccuracyError`` is raised.
+    A score that no count gives may have lost its zeros. Else the nearest count is taken, unless
+    half of the scores or more are impossible.
     """
     of = printed.scaled, sizes, printed.unit
     every = {how: np.stack(count_bounds(*of, how), 1) for how in printed.roundings}

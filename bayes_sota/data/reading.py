@@ -51,8 +51,7 @@ def read_tidy(
     direction : {"lower", "higher"}, optional
         Which scores are better; needed where a name says that scores are losses.
     **roles : str
-        Column of a role: ``entry="team"``, ``score="acc"``. It wins over every name. For logs
-        ``score`` is the metric.
+        Column of a role: ``entry="team"``, ``score="acc"``. For logs ``score`` is the metric.
 
     Raises
     ------
@@ -112,7 +111,6 @@ def _without(tidy: Tidy, names: Sequence[str]) -> Tidy:
 
 
 def _without_summaries(table: Table, layout: Layout) -> Table:
-    """Table without summary rows, which are called "average" or the like."""
     dropped: dict[int, str] = {}
     for role in [role for role in _NAMING if role in layout.roles]:
         names = list(map(str, table.columns[layout.roles[role]]))
@@ -139,7 +137,7 @@ def _check_one_metric(tidy: Tidy) -> None:
 
 
 def _check_one_scale(tidy: Tidy) -> None:
-    """Raise ``InputError`` if columns differ in scale: shares or percent beside larger numbers."""
+    """Refuse shares or percent beside larger numbers."""
     columns = tidy.value.reshape(len(tidy.titles), -1)
     known = [cells for of in columns if (cells := np.sort(of[~np.isnan(of)])).size]
     counts = {cells.size > _MOST_IN_A_ROW and bool((np.diff(cells) == 1).all()) for cells in known}
@@ -151,7 +149,7 @@ def _check_one_scale(tidy: Tidy) -> None:
 
 
 def _are_losses(tidy: Tidy, direction: Direction) -> bool | None:
-    """Direction that the user or the table gives, None if by task; else no name may be a loss."""
+    """Whether lower is better, None if by task; names of losses need a direction."""
     if direction not in (None, "lower", "higher"):
         raise tidy.error(f"got {direction!r}", "direction", "give {option}")
     told = {word.lower() in ("false", "0") for word in tidy.labels.get("direction", ()) if word}
@@ -175,12 +173,7 @@ def _are_losses(tidy: Tidy, direction: Direction) -> bool | None:
 
 
 def read_table(source: Any, metric: str | None = None) -> Table:
-    """Table of a path, a folder of logs, a list of paths or a data frame.
-
-    Text with commas, semicolons or tabs, Markdown, JSON and JSON lines, Excel and Parquet; text may
-    be gzipped. ``metric`` is the one of a log that counts; those of several tasks are joined by
-    "+".
-    """
+    """Table of a path, a folder of logs, a list of paths or a data frame."""
     parts = read_all(source, metric)
     if len(parts) > 1:
         raise InputError("several files need a column that names the entries", where=parts[1].where)
@@ -188,16 +181,13 @@ def read_table(source: Any, metric: str | None = None) -> Table:
 
 
 def read_all(source: Any, metric: str | None = None) -> list[Table]:
-    """Tables of a source, or of a list of them; that of logs with one metric of each task."""
+    """Tables of a source or a list of them; that of logs with one metric of each task."""
     parts = open_all(source)
     return [logs.choose_metric(parts[0], metric)] if parts[0].origin else parts
 
 
 def open_all(source: Any) -> list[Table]:
-    """Tables as in ``read_all``, but that of logs has a row for each metric.
-
-    Those that name their entries are one table.
-    """
+    """Tables as in ``read_all``, but that of logs has a row for each metric."""
     parts = list(map(_opened, source if isinstance(source, list | tuple) else [source]))
     if not parts:
         raise InputError("there are no files to read")
@@ -225,7 +215,7 @@ def _below_each_other(parts: Sequence[Table]) -> Table:
 
 
 def _opened(source: Any) -> Table:
-    """Table of one source; whatever a decoder raises becomes an error with its place."""
+    """Table of one source; whatever a decoder raises becomes an ``InputError``."""
     if isinstance(source, Table):
         return source
     is_path = isinstance(source, str | PathLike)
@@ -279,7 +269,7 @@ def _frame_of_parquet(data: bytes) -> Any:
 
 
 def _rows_of_workbook(data: bytes) -> tuple[list[tables.Row], list[str]]:
-    """Rows of the first sheet that has rows of several cells, with a note on the others."""
+    """Rows of the first sheet that holds a table, with a note on the others."""
     import pandas as pd
 
     sheets = pd.read_excel(io.BytesIO(data), sheet_name=None, header=None, dtype=object)
@@ -294,7 +284,6 @@ def _rows_of_workbook(data: bytes) -> tuple[list[tables.Row], list[str]]:
 
 
 def _table_of_frame(frame: Any, **source: str) -> Table:
-    """Table of a frame, with the index of pandas as a column where it is more than a count."""
     import narwhals as nw
 
     opened = nw.from_native(_with_index(frame), eager_only=True)
@@ -320,7 +309,7 @@ def _with_index(frame: Any) -> Any:
 
 
 def _content(path: Path) -> tuple[bytes, str, dict[str, bytes]]:
-    """Content of a file, its name, and its members if it is a workbook or a log of inspect_ai."""
+    """Content of a file, its name, and the members of a workbook or a log of inspect_ai."""
     check_file(path)
     with path.open("rb") as file:
         data, name = file.read(MOST_BYTES + 1), path.name

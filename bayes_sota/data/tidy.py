@@ -1,7 +1,7 @@
-"""One row per score, whatever the table looked like.
+"""One row per score, whatever the table looked like; containers are pivots of this.
 
 A score belongs to an *entry* (model, method, team) and, except on a leaderboard, to a *unit* (item,
-round, fold); it may have a *task*, a *cluster* and a *run*. Containers are pivots of this.
+round, fold); it may have a *task*, a *cluster* and a *run*.
 """
 
 import shlex
@@ -44,20 +44,15 @@ class Tidy(Source):
     layout : str
         board, long, tasks, wide, pair or battles.
     value, texts : (S,)
-        Scores, with the digits that were typed; of battles, the share won against the opponent.
+        Scores, with the digits that were typed; of battles, the share won.
     labels, numbers : dict of str to ndarray, (S,)
-        Names by role (entry, unit, task, ...); n, se, submissions and count where the table has
-        them.
-    lines : list of str
-        Where each score stands.
+        Names by role (entry, unit, task, ...); n, se, submissions and count.
     titles : list of str
         Columns that hold the scores; ``score`` is their one name, if any.
     asked : frozenset of str
         Roles whose columns a user named.
     are_losses : bool or None
         Whether lower is better; None if it is in some rounds only.
-    sentence : str
-        Which columns were read, and which were not.
     """
 
     layout: str
@@ -78,7 +73,7 @@ class Tidy(Source):
 
     @property
     def lower_is_better(self) -> bool:
-        """Whether all scores are losses; an error if only some are."""
+        """Whether all scores are losses."""
         if self.are_losses is None:
             problem = "lower is better in some tasks, higher in others"
             raise self.error(problem, "leave_out", "leave out one kind with {option}")
@@ -86,7 +81,7 @@ class Tidy(Source):
 
     @property
     def units(self) -> list[str]:
-        """Roles that may distinguish scores of an entry; an error where there are none."""
+        """Roles that may distinguish scores of an entry."""
         there = [role for role in words.UNITS if role in self.labels]
         if self.layout in _WITHOUT_UNITS or not there:
             what = "its rows are not scores of items, tasks or rounds"
@@ -104,7 +99,7 @@ class Tidy(Source):
         return len(set(zip(*(self.labels[role] for role in roles), strict=True)))
 
     def names(self, role: str) -> tuple[list[str], NDArray[np.intp]]:
-        """Different names of a role in order of appearance, and the one of each row."""
+        """Different names of a role in order of appearance, and the place of each row's."""
         return first_seen(self.labels[role].tolist())
 
     def take(self, rows: Sequence[int] | NDArray[np.intp], *notes: str) -> "Tidy":
@@ -119,10 +114,7 @@ class Tidy(Source):
         )
 
     def pivot(self, *roles: str, of: Any = None) -> tuple[Any, list[list[str]]]:
-        """Grid of the scores, or of ``of`` (S,), by the names of some roles, and these names.
-
-        NaN where there is none; two for one place are an error.
-        """
+        """Grid of the scores, or of ``of`` (S,), by some roles, NaN where there is none; names."""
         place, axes = self.places(*roles)
         shape = [len(names) for names in axes]
         grid = np.full(shape, np.nan)
@@ -148,7 +140,7 @@ class Tidy(Source):
 
 
 def joined(parts: Sequence[Tidy]) -> Tidy:
-    """Scores of several files, with the labels and numbers that all of them have."""
+    """Scores of several files, with labels and numbers that all have."""
     if len(parts) == 1:
         return parts[0]
     kinds = sorted({of.layout for of in parts})
@@ -172,13 +164,13 @@ def _common(every: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def numbered(names: Iterable[Any]) -> list[int]:
-    """How often each name has occurred so far: 1, 1, 2 of a, b, a."""
+    """How often each name has occurred so far."""
     seen: dict[Any, count[int]] = defaultdict(lambda: count(1))
     return [next(seen[name]) for name in names]
 
 
 def melt(table: Table, layout: Layout) -> Tidy:
-    """Row for each cell of the columns that hold scores; a leaderboard has no empty ones."""
+    """Row for each cell of the columns that hold scores."""
     columns, roles = layout.columns, layout.roles
     scores = [table.printed(column) for column in columns]
     value = np.concatenate([numbers.value for numbers in scores]) + 0.0  # which is never -0.0
@@ -234,7 +226,7 @@ def melt(table: Table, layout: Layout) -> Tidy:
 
 
 def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[str]]:
-    """Names that each row has in its roles, and a note where clusters were empty."""
+    """Names of each row by role, and notes."""
     labels: dict[str, Any] = {
         role: table.names(column, may_miss=role in ("cluster", "direction"))
         for role, column in layout.roles.items()
@@ -283,7 +275,7 @@ def _plural(role: str) -> str:
 
 
 def battles_of(table: Table, asked: Mapping[str, str]) -> Tidy | None:
-    """Battles, with the share that the entry won against its opponent; None of scores."""
+    """Battles, with the share that the entry won; None if the table holds scores."""
     if asked.keys() & {"entry", "unit", "score", "task", "public", "private"}:
         return None
     roles = {role: _column_named(table, ROLES[role]) for role in _OF_BATTLES}
@@ -322,16 +314,12 @@ def _column_named(table: Table, known: Iterable[str]) -> str:
 
 
 def _numbers(table: Table, columns: Iterable[str]) -> FloatArray:
-    """Numbers of columns, (n_rows, n_columns), 0 in empty cells and of no column."""
     every = [table.numbers(name) if name else np.zeros(len(table)) for name in columns]
     return np.nan_to_num(np.column_stack(every))
 
 
 def _count_results(table: Table, roles: dict[str, str]) -> tuple[FloatArray, list[str]] | None:
-    """Numbers of battles that the first won, the second won, and that were tied, (n_rows, 3).
-
-    With them the columns that were read, the two entries first.
-    """
+    """Numbers of battles won by the first, by the second, and tied, (n_rows, 3), and columns."""
     pair = [roles["winner"], roles["loser"]]
     if all(pair):
         ties = _numbers(table, [roles["tie"]])
@@ -362,7 +350,6 @@ def _count_results(table: Table, roles: dict[str, str]) -> tuple[FloatArray, lis
 
 
 def _results(table: Table, pair: list[str], sides: list[str], verdict: str) -> Any:
-    """Place of each battle's result, by the verdict on it."""
     names = table.names(verdict)
     plain = [
         key(name) if any(map(str.isalpha, name)) else name.removesuffix(".0") for name in names
