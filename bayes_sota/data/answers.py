@@ -131,15 +131,15 @@ def outcomes_of(
             shares = group_means(there.astype(float), in_task).mean(axis=0)
             fewest = names[int(np.argmin(shares))]
             lost = f"{np.sum(~kept)} of {counted(kept.size, 'item')} without a score of each entry"
-            notes.append(f"left out {lost}; {quoted(fewest)} has scores on the fewest")
+            lost += f"; {quoted(fewest)} has scores on the fewest"
             if gone := sorted(tasks.difference(of["task"])):
-                notes[-1] += f"; no item is left of task {listed(gone)}"
+                lost += f"; no item is left of task {listed(gone)}"
+            notes.append(f"left out {lost}")
             if len(items) < 2 or gone or shares.min() < 1 - _MOST_LOST:
+                rows = np.flatnonzero(np.isnan(tidy.value))[:1]
+                lost += "".join(f"; {tidy.lines[row]} has none" for row in rows)
                 drop = f", or use {leaving_out([fewest])}" * (len(names) > 1)
-                rows = np.flatnonzero(np.isnan(tidy.value))
-                empty = f"; {tidy.lines[rows[0]]} has none" if rows.size else ""
-                problem = notes[-1].removeprefix("left out ") + empty
-                raise tidy.error(problem, fix=f"score all on the same items{drop}")
+                raise tidy.error(lost, fix=f"score all on the same items{drop}")
     task, cluster, label = of.values()
     known: dict[str, Any] = {"names": names, "items": items, "tasks": task or None}
     known |= {"clusters": cluster or None, "average": average, "passes": parse_passes(metric)}

@@ -218,12 +218,12 @@ def read_paired_boards(
         alone = counted(int((~whole).sum()), "team")
         notes.append(f"left out {alone} without a score on both boards")
     known = {"name": tidy.name, "is_competition": tidy.is_competition, "notes": notes}
+    known["names"] = [names[row] for row in kept]
     if "submissions" in tables[0].numbers:
         numbers = tables[0].numbers["submissions"]
         of = dict(zip(tables[0].labels["entry"], numbers, strict=True))
-        known["submissions"] = [of[names[row]] for row in kept]
+        known["submissions"] = [of[name] for name in known["names"]]
     with located(tidy.where):
-        known["names"] = [names[row] for row in kept]
         return PairedBoards(grid[kept, 0], grid[kept, 1], **known | options)
 
 
@@ -283,9 +283,7 @@ def average_tasks(
     check_choice("new", new, Literal["items", "tasks"])
     places = [f"{entry} in task {task}" for entry in entries for task in labels]
     given = {"n_test": n_test, "standard_error": standard_errors}
-    given = {
-        what: _of_scores(of, what, labels, x.shape) for what, of in given.items() if of is not None
-    }
+    given = {k: _of_scores(of, k, labels, x.shape) for k, of in given.items() if of is not None}
     is_share, known = metric == "accuracy", given
     if is_share:  # without errors, by their numbers of items
         known = {"standard_error": np.zeros(x.size)} | (given or {"n_test": np.ones(x.size)})

@@ -18,8 +18,7 @@ between runs is :math:`R x_j (1 - x_j) / (R - 1)`. On new tasks like these, with
 .. math:: V = \frac{\sum_t w_t (\bar x_t - s)^2}{1 - \sum_t w_t^2} \sum_t w_t^2
 
 with T - 1 degrees of freedom (Korn and Graubard 1998), half its own and half the mean over the
-entries, and at least that of new items. ``tests/data/test_averages.py`` has the closed forms, and
-coverage on simulated tasks and clusters.
+entries, and at least that of new items.
 """
 
 import re
@@ -149,8 +148,7 @@ def worth_of_means(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Scores (m,) from the mean of each task (T, m), their effective and Kish's numbers of items.
 
-    ``within`` (T, m) is the variance of an answer, p (1 - p) of a share; ``sizes`` and ``weights``
-    are (T, 1) or (T, m).
+    ``within`` (T, m) is the variance of an answer; ``sizes`` and ``weights`` are (T, 1) or (T, m).
     """
     scores = np.sum(weights * means, axis=0)
     of_spread, of_distance, kish = shrinkage(sizes, weights)
@@ -205,10 +203,7 @@ def _design_effect(
 
 
 def korn_graubard(freedom: float) -> float:
-    """Factor of an effective number of items whose error has few degrees of freedom.
-
-    Korn and Graubard 1998, Survey Methodology 24, 193.
-    """
+    """Factor of an effective number of items (Korn and Graubard 1998, Survey Methodology 24)."""
     from scipy.special import stdtrit
 
     return float((stdtrit(np.inf, 0.975) / stdtrit(freedom, 0.975)) ** 2)
@@ -290,7 +285,7 @@ def checked_classes(labels: Any, n_items: int) -> BoolArray:
 
 
 def positions_of(wanted: Which, labels: Sequence[str], kind: str) -> IntArray:
-    """Row or column numbers of what was asked for, by number, name or mask."""
+    """Row or column numbers of what was asked for."""
     every: IntArray = np.arange(len(labels))
     if wanted is None:
         return every
@@ -311,13 +306,7 @@ def parse_passes(metric: str | None) -> Passes | None:
 def pass_rates(shares: FloatArray, n_runs: IntArray, passes: Passes) -> FloatArray:
     """Unbiased share of groups of K runs of which one, or every one, is right.
 
-    From the share of right ones in ``n_runs``: pass@K is eq. 1 of Chen and others 2021 (arXiv
-    2107.03374), pass^K its counterpart for all of K runs.
-
-    Examples
-    --------
-    >>> pass_rates(np.array([0.25, 0.5]), np.array(4), (2, False)).round(3).tolist()
-    [0.5, 0.833]
+    pass@K is eq. 1 of Chen and others 2021 (arXiv 2107.03374), pass^K its counterpart for all.
     """
     from scipy.special import binom
 

@@ -69,12 +69,11 @@ def read_known(path: str | Path) -> dict[str, Known]:
     tidy = read_tidy(read_table(Path(path)), direction="higher")  # losses stay as they are
     if tidy.layout != "board":
         raise tidy.error("known skills need the columns name, skill and, if known, se or n")
-    names, places = tidy.names("entry")
     of = (tidy.numbers.get(role, np.full(len(tidy), np.nan)) for role in ("se", "n"))
     known: dict[str, Known] = {}
-    for place, skill, se, n in zip(places, tidy.value.tolist(), *of, strict=True):
+    for name, skill, se, n in zip(tidy.labels["entry"], tidy.value.tolist(), *of, strict=True):
         error, size = None if np.isnan(se) else float(se), None if np.isnan(n) else int(n)
-        known[names[place]] = Known(skill, error, size)
+        known[name] = Known(skill, error, size)
     return known
 
 

@@ -235,9 +235,8 @@ def _check_labels(table: Table, label: str, columns: Sequence[str]) -> None:
     if are_answers or not np.isin(classes, (0, 1)).all():
         problem = f"beside classes in {quoted(label)}, columns need probabilities of class 1"
         fix = "instead of predicted classes write 1 (right) or 0"
-        if are_answers:
-            fix += f"; if 1 is right already, leave the classes out with {leaving_out([label])}"
-        raise table.error(problem, fix=fix)
+        drop = f"; if 1 is right already, leave the classes out with {leaving_out([label])}"
+        raise table.error(problem, fix=fix + drop * are_answers)
 
 
 def _numbered(columns: Sequence[str]) -> str:

@@ -21,9 +21,8 @@ Metric = Literal["accuracy", "auc", "score"]
 Averaged = Literal["items", "tasks", "weights"]
 GIVEN, INFERRED = "given", "inferred from the scores"
 _WIDE = 3.0  # standard errors of a score: counts that differ by more deserve a note
-_USED = {"n_positive": "auc", "spread_ratio": "auc"}
+_USED = {"n_positive": "auc", "spread_ratio": "auc"}  # metrics of each option
 _USED |= {"standard_error": "accuracy, score", "lower_is_better": "score"}
-"""Metrics to which each option applies."""
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -34,8 +33,8 @@ class BestScore(Chosen):
     ----------
     maximum : float, str or Decimal
         Best score, in (0, 1) where it is not an accuracy; a percent sign, or a number of at least
-        10, means percent. A float drops zeros at its end: 0.9 is anything from 0.85 to 0.95, so
-        write "0.900", or ``rounding="exact"``, for 1,350 / 1,500.
+        10, means percent. The float 0.900 is 0.9, anything from 0.85 to 0.95: write "0.900", or
+        ``rounding="exact"``.
     n_test : int
         Number of test items; not needed for the metric "score".
     n_classifiers : int, (int, int) or TriesPrior
@@ -163,16 +162,15 @@ class Leaderboard(BestScore):
     Parameters
     ----------
     scores : (m,) sequence of float, str or Decimal, array or Series
-        Strings keep their digits: "0.9110" has four. Floats drop zeros at their ends. Text that
-        labels a Series or a DataArray gives the names.
+        Strings keep their digits: "0.9110" has four. Text labels of a Series are the names.
     n_test : int, "infer" or (m,) sequence of int
         Number of test items; "infer" takes the one that the scores identify (``infer_n_test``).
-        Not needed for the metric "score", and for accuracies that have standard errors.
+        Not needed for the metric "score", or with standard errors.
     n_positive : int, optional
         Positive test items, which the metric "auc" needs.
     spread_ratio : float, optional
         Standard deviation of the scores of positives over that of negatives (binormal), for the
-        metric "auc"; default 1.
+        metric "auc". Default: 1.
     names : (m,) sequence of str, optional
         All different. Default: "entry 1", "entry 2", ...
     n_classifiers : int, (int, int) or TriesPrior, optional
@@ -189,8 +187,8 @@ class Leaderboard(BestScore):
     lower_is_better : bool
         For the metric "score" only.
     rounding : {"auto", "kaggle", "nearest", "floor", "exact"}
-        How scores were cut: rounded, floored (as Kaggle does), or not at all. "auto" takes nearest,
-        or floor where more scores are possible with it; "kaggle" prefers floor.
+        How scores were cut: "auto" takes nearest, or floor where more scores are possible with it;
+        "kaggle" prefers floor.
     percent : bool, optional
         Whether scores are in percent. Default: if most exceed 1 and none exceeds 100.
     name : str
@@ -231,8 +229,6 @@ class Leaderboard(BestScore):
     >>> board = Leaderboard(["0.91", "0.94", "0.90"], n_test=100, names=["a", "b", "c"])
     >>> board.maximum, board.n_entries, board.counts
     (0.94, 3, (94, 94))
-    >>> Leaderboard([0.91, 0.94], n_test=[100, 400]).error_ratios.round(2).tolist()
-    [1.58, 0.79]
     """
 
     def __post_init__(self, percent: bool | None) -> None:
@@ -333,8 +329,8 @@ class Leaderboard(BestScore):
         return self.copy_with(**known)
 
     def maximum_only(self) -> BestScore:
-        best = vars(self.subset(self.order[:1])) | {"names": ()}
-        best["n_classifiers"] = self.n_classifiers
+        best = vars(self.subset(self.order[:1]))
+        best |= {"names": (), "n_classifiers": self.n_classifiers}
         if self.submissions is not None:  # those of any entry, which may be the best
             every = ListedTries(tuple(self.submissions.ravel().tolist()))
             best["submissions"] = every.nodes()[0][None]

@@ -116,8 +116,7 @@ def _rows_of_samples(samples: Placed, path: Path, name: str) -> Iterator[Row]:
             results = json.loads(path.with_name(f"results_{match['time']}.json").read_bytes())
             about["n_shot"] = _object(results, "n-shot").get(match["task"])
     _, first = samples[0]
-    cells = {one: first[one] for one in first if one not in _NO_METRICS}
-    able = [one for one, cell in cells.items() if tables.parse_cell(cell) is not None]
+    able = [one for one in first if one not in _NO_METRICS and tables.parse_cell(first[one])]
     metrics = [one for one in able if any(tables.is_number(of.get(one)) for _, of in samples)]
     if not metrics:  # of a corpus, such as BLEU
         yield about | {"line": samples[0][0], "item": "", "score": None, "metric": ""}

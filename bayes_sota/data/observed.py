@@ -18,8 +18,7 @@ type Tries = int | tuple[int, int] | TriesPrior
 
 FEWEST_TEAMS = 5  # fewer differences say nothing about their spread
 BOARDS = ("public", "private")
-_SAID = ("notes", "n_test_source")
-"""Fields that say where numbers come from; they are not data."""
+_SAID = ("notes", "n_test_source")  # which are not data
 
 
 class Observed:

@@ -70,12 +70,12 @@ class Outcomes(Observed):
     Attributes
     ----------
     values : ndarray, shape (n_items, n_classifiers)
-        Answers (0 or 1), shares, passes or numbers, read-only; NaN where an answer is missing.
+        NaN where an answer is missing.
     n_items, n_classifiers, n_clusters : int
     task_weights : dict of str to float
         Weight of each task in a score; empty without tasks.
     task_codes : (ndarray of int, shape (n_items,), ndarray, shape (T,))
-        Number of the task of each item, and weights of the tasks; one where there are none.
+        Number of the task of each item, and weights of the tasks.
     averaging : {"items", "tasks", "weights"}
     run_numbers, n_runs : ndarray of int, shape (n_items, n_classifiers); int
         Runs behind each value; the least of them.
@@ -286,9 +286,8 @@ class Outcomes(Observed):
         known = {kind: None if of is None else [of[i] for i in rows] for kind, of in every.items()}
         known["names"] = [self.names[j] for j in columns]
         some = self._with(self._given[at], n_runs=self.run_numbers[at], **known)
-        if self.anchors is None or items is not None:
-            return some
-        return some.copy_with(anchors=self.anchors.among(columns))
+        is_kept = self.anchors is not None and items is None
+        return some.copy_with(anchors=self.anchors.among(columns)) if is_kept else some
 
     def _with(self, values: FloatArray, **changes: Any) -> "Outcomes":
         known = {name: getattr(self, name) for name in _KEPT} | changes
@@ -305,11 +304,6 @@ class Outcomes(Observed):
         """The same outcomes, with skills that refer to new items, runs or tasks.
 
         For numbers and new tasks the result has one item for each task.
-
-        Examples
-        --------
-        >>> Outcomes([[0.5, 0], [1, 1]], n_runs=2).about("runs").new
-        'runs'
         """
         values, known = self._given, dict[str, Any]()
         if self.is_answers or new == "runs" or passes:

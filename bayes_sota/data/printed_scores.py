@@ -1,16 +1,13 @@
 """Printed numbers: their digits, the counts of correct answers that print so, and test-set sizes.
 
-Scores are whole multiples of 10^-decimals, compared in whole-number arithmetic, so that no answer
-depends on how a float was rounded. Below n = 10^decimals not every printed k / n can arise, so a
-board with enough distinct scores gives n away.
+Scores are whole multiples of 10^-decimals, compared in whole-number arithmetic. Below n =
+10^decimals not every printed k / n can arise, so a board with enough distinct scores gives n away.
 
 An accuracy x with the standard error s is worth
 
 .. math:: n = x (1 - x) / s^2 + 1
 
-items, because ``s^2 = x (1 - x) / (n - 1)`` is the usual estimate. At 0 and 1 an estimated error
-says nothing: there the number of items counts. ``tests/data/test_lattice.py`` compares with brute
-force, and over a grid of simulated boards.
+items, because ``s^2 = x (1 - x) / (n - 1)`` is the usual estimate.
 """
 
 import re

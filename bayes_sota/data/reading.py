@@ -57,13 +57,6 @@ def read_tidy(
     ------
     InputError
         A table that can be read in several ways, or a cell that is wrong.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"model": ["a", "b"], "acc": [0.9, 0.8], "size": [1, 2]})
-    >>> read_tidy(frame).sentence
-    'Read: entries from "model", scores from "acc"; not used: "size".'
     """
     for role in roles:
         check_choice("the role of a column", role, COLUMNS)

@@ -1,7 +1,7 @@
 """A table as it was read: columns of cells, and where each row stands.
 
-Numbers are as people print them: 91.2 %, 0.95 ± 0.02, 0.95 (0.02), **0.95**. Text has commas,
-semicolons or tabs, or is Markdown, or JSON: a list of records, lines of them, or a record per name.
+Numbers are as people print them: 91.2 %, 0.95 ± 0.02, 0.95 (0.02), **0.95**. JSON is a list of
+records, lines of them, or a record per name.
 """
 
 import csv
@@ -87,7 +87,7 @@ class Numbers:
 
 
 def parse_numbers(cells: Sequence[Any]) -> Numbers:
-    """Numbers of cells; equal ones are parsed once."""
+    """Numbers of cells."""
     different, codes = first_seen(cells)
     parsed = list(map(parse_cell, different))
     value, error, texts = zip(*(number or NOTHING for number in parsed), strict=True)
@@ -139,7 +139,7 @@ class Table(Source):
         return replace(self, columns=kept, lines=lines, notes=(*self.notes, *notes))
 
     def find(self, wanted: str, parameter: str) -> str:
-        """Name of the column that a user asked for, whatever its case and punctuation."""
+        """Name of the column that a user asked for, in any case."""
         alike = [name for name in self.columns if key(name) == key(wanted)]
         if wanted in self.columns or len(alike) == 1:
             return wanted if wanted in self.columns else alike[0]
@@ -164,7 +164,7 @@ class Table(Source):
         return self._parsed[column]
 
     def printed(self, column: str) -> Numbers:
-        """Numbers of a column; text is an error."""
+        """Numbers of a column without text."""
         numbers = self.parsed(column)
         if numbers.bad:
             fix = _SPLIT if self.holds_more(column) else ""
@@ -403,7 +403,7 @@ def places_of(records: Sized) -> list[str]:
 
 
 def rows_of_records(records: Sequence[Record], places: Sequence[str]) -> list[Row]:
-    """Header and rows, with a column for each key of any record."""
+    """Header and rows, with a column for each key."""
     header = list(dict.fromkeys(title for row in records for title in row))
     cells = (list(map(row.get, header)) for row in records)
     return [("header", header), *zip(places, cells, strict=True)]

@@ -334,9 +334,8 @@ def _count_results(table: Table, roles: dict[str, str]) -> tuple[FloatArray, lis
     stem, sides = found[0]
     pair = [texts[stem + side] for side in sides]
     wins = [name for name in table.columns if key(name).startswith("win")]
-    first, second, tie = (
-        next((name for name in wins if key(name).endswith(of)), "") for of in (*sides, "tie")
-    )
+    ends = (*sides, "tie")
+    first, second, tie = (next((x for x in wins if key(x).endswith(of)), "") for of in ends)
     if first and second:
         roles["count"] = ""  # of battles in all
         wins = [first, second, tie or roles["tie"]]
@@ -351,9 +350,7 @@ def _count_results(table: Table, roles: dict[str, str]) -> tuple[FloatArray, lis
 
 def _results(table: Table, pair: list[str], sides: list[str], verdict: str) -> Any:
     names = table.names(verdict)
-    plain = [
-        key(name) if any(map(str.isalpha, name)) else name.removesuffix(".0") for name in names
-    ]
+    plain = [key(of) if any(map(str.isalpha, of)) else of.removesuffix(".0") for of in names]
     words = {word: place for place, of in enumerate(_RESULTS) for word in BATTLES[of]}
     words |= {word: place for place in (0, 1) for word in (key(pair[place]), sides[place])}
     if key(verdict) in BATTLES["numbered"]:  # 0 may be a tie, or one of the two

@@ -168,7 +168,7 @@ class Matches(Tournament):
     Raises
     ------
     InputError
-        Other outcomes, a player against itself, players without a match, lengths that differ.
+        Other outcomes, a player against itself, lengths that differ.
 
     Examples
     --------
