@@ -89,8 +89,7 @@ def test_labels_of_a_series_are_names():
         assert full(numbered).names == full().names
     assert full(labelled.set_axis(["a"] * 4)).names == full().names
     assert average_tasks(pd.DataFrame([[0.5], [0.6]]), n_test=9).names == full().names[:2]
-    for table in ("board.csv", labelled.to_frame()):
-        refused("read_leaderboard reads files and frames", full, table)
+    refused("read_leaderboard reads files and frames", full, labelled.to_frame())
 
 
 @pytest.mark.parametrize("rounding", ["auto", "kaggle", "floor"])
