@@ -95,7 +95,7 @@ def read_leaderboard(
 
 
 def _taken(known: dict[str, Any], options: Sequence[str]) -> dict[str, Any]:
-    """Move the options out of ``known``, which then has columns by their roles."""
+    """Move options out of ``known``, which keeps columns by their roles."""
     taken = {name: known.pop(name, None) for name in options}
     return {name: value for name, value in taken.items() if value is not None}
 

@@ -73,9 +73,8 @@ def load_responses_example(name: str = "digits") -> ResponsesExample:
     answers = Outcomes(correct.T, names=names, items=items)
     shown = np.char.startswith(items, "test/")
     test, held_out = (answers.subset(items=rows) for rows in (shown, ~shown))
-    families = tuple(label.partition("/")[0] for label in names)
     named = test.copy_with(name=f"{name}-test"), held_out.copy_with(name=f"{name}-held-out")
-    return ResponsesExample(*named, families)
+    return ResponsesExample(*named, tuple(label.partition("/")[0] for label in names))
 
 
 def write_examples(directory: str | Path) -> list[Path]:

@@ -144,7 +144,7 @@ def with_known[D: BestScore | Outcomes | PairedBoards](
     Parameters
     ----------
     data : Leaderboard, Outcomes or PairedBoards
-        Of two boards the private one.
+        For two boards, skills are those on the items of the private one.
     known : mapping of str to Known, float or str, or path
         Skills of some entries on all items of which these are a sample, also as text
         ("0.7613±0.002"); or a table with the columns name, skill and, if known, se or n.

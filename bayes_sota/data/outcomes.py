@@ -92,7 +92,7 @@ class Outcomes(Observed):
     ------
     InputError
         Values that are not answers or numbers, missing ones with tasks, runs or another metric,
-        names that repeat or do not match, too few items, runs or tasks.
+        names that repeat, do not match or are those of roles, too few items, runs or tasks.
 
     Examples
     --------

@@ -87,7 +87,7 @@ class Numbers:
 
 
 def parse_numbers(cells: Sequence[Any]) -> Numbers:
-    """Numbers of cells."""
+    """Numbers of cells; equal cells are parsed once."""
     different, codes = first_seen(cells)
     parsed = list(map(parse_cell, different))
     value, error, texts = zip(*(number or NOTHING for number in parsed), strict=True)

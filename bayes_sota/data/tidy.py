@@ -114,7 +114,7 @@ class Tidy(Source):
         )
 
     def pivot(self, *roles: str, of: Any = None) -> tuple[Any, list[list[str]]]:
-        """Grid of the scores, or of ``of`` (S,), by some roles, NaN where there is none; names."""
+        """Grid of the scores, or of ``of`` (S,), by some roles, NaN where none is; its names."""
         place, axes = self.places(*roles)
         shape = [len(names) for names in axes]
         grid = np.full(shape, np.nan)
