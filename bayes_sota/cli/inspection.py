@@ -131,12 +131,9 @@ def _trials(
         return "claims", [(partial(claims.claims_table, table), _CLAIMS)]
     try:
         tidy = read_tidy(table, **reading)
-    except InputError as error:
+    except InputError:
         if all(place_in("label", name) is None for name in table.columns):
-            if reading:
-                raise
-            notes.append(error.render(()))
-            return "table", []
+            raise
         return "data", [(partial(crossval.read_task, table), _CLASSES)]
     notes += [tidy.sentence, *tidy.notes]
     if tidy.layout == "long" and not names:
