@@ -31,7 +31,7 @@ from .data.leaderboard import BestScore as BestScore
 from .data.leaderboard import Leaderboard as Leaderboard
 from .data.observed import PairedBoards as PairedBoards
 from .data.outcomes import Outcomes as Outcomes
-from .data.sizes import infer_n_test as infer_n_test
+from .data.printed_scores import infer_n_test as infer_n_test
 from .data.tournaments import ScoreTable as ScoreTable
 from .data.tournaments import read_scores as read_scores
 from .epp.fit import fit_epp as fit_epp

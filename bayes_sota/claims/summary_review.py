@@ -19,7 +19,7 @@ from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.tables import Report, table_of
 from bayes_sota.core.text import counted, in_prose
 from bayes_sota.core.text import listed as in_words
-from bayes_sota.data.opening import read_table
+from bayes_sota.data.reading import read_table
 from bayes_sota.data.tables import Table, describe_parts
 from bayes_sota.data.words import ROLES, SETS, is_loss, key, measure, split_words
 from bayes_sota.items.score import skill_of_counts

@@ -27,9 +27,8 @@ from bayes_sota.data.answers import outcomes_of
 from bayes_sota.data.boards import read_leaderboard, read_paired_boards
 from bayes_sota.data.item_values import parse_passes
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.data.opening import read_table
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.reading import read_tidy
+from bayes_sota.data.reading import read_table, read_tidy
 from bayes_sota.maximum.summary import comparison_table
 
 _N_TEST = "Number of test items; for tasks 100,200 or A:100,B:200. Default: the column n_test."

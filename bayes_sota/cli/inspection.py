@@ -21,9 +21,8 @@ from bayes_sota.core.summary import list_report
 from bayes_sota.core.tables import SOFTWARE
 from bayes_sota.core.text import counted
 from bayes_sota.data.logs import metrics_of_tasks
-from bayes_sota.data.opening import open_all, read_table
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.reading import read_tidy
+from bayes_sota.data.reading import open_all, read_table, read_tidy
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import PLURALS, key, measure, place_in

@@ -297,9 +297,16 @@ def _files_read(ctx: click.Context) -> Iterator[Path]:
 
 
 def _advice(ctx: click.Context, message: str) -> str:
-    """End of a message about a file."""
+    """End of a message about a file: the command that describes it, unless it fails alike."""
+    from bayes_sota.data.reading import read_tidy
+
     for path in _files_read(ctx):
         if ctx.command.name != "inspect" and message.startswith(f"{shown_path(path)}:"):
+            try:
+                read_tidy(path)
+            except InputError as error:
+                if message.startswith(error.render(())):
+                    return ""
             return f"; bayes-sota inspect {shlex.quote(str(path))} says what it holds"
     return ""
 

@@ -32,7 +32,7 @@ from bayes_sota.core.text import counted, digest_of, listed, nearest, plain_text
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import RULES, Rule, fixed
-from bayes_sota.data.opening import read_table
+from bayes_sota.data.reading import read_table
 from bayes_sota.data.tables import describe_parts, is_frame
 from bayes_sota.data.words import place_in
 

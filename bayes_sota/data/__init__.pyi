@@ -10,7 +10,7 @@ from .leaderboard import BestScore as BestScore
 from .leaderboard import Leaderboard as Leaderboard
 from .observed import PairedBoards as PairedBoards
 from .outcomes import Outcomes as Outcomes
-from .sizes import infer_n_test as infer_n_test
+from .printed_scores import infer_n_test as infer_n_test
 from .tournaments import Matches as Matches
 from .tournaments import ScoreTable as ScoreTable
 from .tournaments import read_scores as read_scores

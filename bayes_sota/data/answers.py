@@ -1,8 +1,4 @@
-"""Answers and numbers of models for items, from tables and logs.
-
-Scores are answers where each is right, wrong or a share of right runs, else numbers.
-``tests/data/test_answers.py`` pivots by pandas.
-"""
+"""Answers and numbers of models for items, from tables and logs."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -14,12 +10,10 @@ import numpy as np
 from bayes_sota.core.errors import listed, located, quoted
 from bayes_sota.core.text import codes_of, counted
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.averages import group_means
-from bayes_sota.data.item_values import RUNS_DIFFER, Averaging, parse_passes
-from bayes_sota.data.opening import read_table
+from bayes_sota.data.item_values import RUNS_DIFFER, Averaging, group_means, parse_passes
 from bayes_sota.data.outcomes import MISSING, New, Outcomes
-from bayes_sota.data.reading import Direction, read_tidy
-from bayes_sota.data.tables import parse_numbers
+from bayes_sota.data.reading import Direction, read_table, read_tidy
+from bayes_sota.data.tables import leaving_out, parse_numbers
 from bayes_sota.data.tidy import Tidy
 
 _METRICS = ("auc", "mean", "rmse")
@@ -47,15 +41,13 @@ def read_outcomes(
         A table with a row per item and a column per model, or with a row per model, item and run:
         answers (1 and 0), numbers, probabilities beside labels 0 and 1; or logs of
         lm-evaluation-harness (samples), inspect_ai and Every Eval Ever, and folders of them.
-        Several files are joined on the item; where nothing in them names their models, each is one.
+        Several files are joined on the item; where nothing names their models, each is one.
     metric : str, optional
-        Metric or scorer of a log, or column of a table ("f1", "exact_match,strict-match", of
-        several tasks "acc_norm+f1"); what numbers are made into: "auc", "mean" or "rmse"; or pass@K
-        and pass^K of several runs. Default: the usual one; "auc" beside labels, else "mean".
-    average : {"items", "tasks"} or mapping of str to float, optional
-        Which units have equal weight in a score over several tasks. Default: tasks.
-    new : {"items", "runs", "tasks"}, optional
-        What skill is about, as in ``Outcomes``.
+        Metric or scorer of a log, or column of a table ("f1", of several tasks "acc_norm+f1"); what
+        numbers are made into: "auc", "mean" or "rmse"; or pass@K and pass^K of several runs.
+        Default: the usual one; "auc" beside labels, else "mean".
+    average, new
+        As in ``Outcomes``.
     use, leave_out, direction, **roles
         As in ``read_tidy``; roles are ``unit`` (names the items), ``task``, ``cluster``, ``run``,
         ``label`` and others.
@@ -69,8 +61,7 @@ def read_outcomes(
     ------
     InputError
         A file that is none of these, a wrong cell, items that repeat, or an entry without scores on
-        more than 5 % of the items
-        (the mean over tasks).
+        more than 5 % of the items.
 
     Examples
     --------
@@ -104,8 +95,11 @@ def read_weights(source: Any) -> dict[str, float]:
 def outcomes_of(
     tidy: Tidy, metric: str | None = None, average: Averaging | None = None, new: New | None = None
 ) -> Outcomes:
-    """Container of scores that were read before; parameters are those of ``read_outcomes``."""
+    """Container of scores that were read before, as ``read_outcomes`` makes it."""
     if _is_of_folds(tidy) and "unit" not in tidy.asked:
+        if tidy.count(*tidy.labels) < len(tidy):
+            problem = "several scores of an entry are in one fold, and no column names the items"
+            raise tidy.error(problem, fix="add a column item with a name for each")
         problem = "holds scores of folds, whose training sets overlap: bayes-sota cv judge reads it"
         raise tidy.error(problem, "unit", "to count folds as items, name their column: {option}")
     tidy, are_answers = _checked(tidy, metric)
@@ -130,19 +124,22 @@ def outcomes_of(
             alike = group_means(even.astype(float), in_task).mean(axis=0)
             if alike.min() < 1 - _MOST_LOST:
                 problem = f"runs of {quoted(names[int(np.argmin(alike))])} are on different items"
-                raise tidy.error(problem, fix="name only logs of whole, current runs")
+                raise tidy.error(problem, fix="name only logs of complete, current runs")
         values, counts, items = values[kept], counts[kept], list(compress(items, kept))
         of = {role: list(compress(labels, kept)) for role, labels in of.items()}
         if not kept.all():
             shares = group_means(there.astype(float), in_task).mean(axis=0)
-            fewest = quoted(names[int(np.argmin(shares))])
+            fewest = names[int(np.argmin(shares))]
             lost = f"{np.sum(~kept)} of {counted(kept.size, 'item')} without a score of each entry"
-            notes.append(f"left out {lost}; {fewest} has scores on the fewest")
+            lost += f"; {quoted(fewest)} has scores on the fewest"
             if gone := sorted(tasks.difference(of["task"])):
-                notes[-1] += f"; no item is left of task {listed(gone)}"
+                lost += f"; no item is left of task {listed(gone)}"
+            notes.append(f"left out {lost}")
             if len(items) < 2 or gone or shares.min() < 1 - _MOST_LOST:
-                fix = "evaluate all on the same items, or drop entries, tasks or items: {option}"
-                raise tidy.error(notes[-1], "leave_out", fix)
+                rows = np.flatnonzero(np.isnan(tidy.value))[:1]
+                lost += "".join(f"; {tidy.lines[row]} has none" for row in rows)
+                drop = f", or use {leaving_out([fewest])}" * (len(names) > 1)
+                raise tidy.error(lost, fix=f"score all on the same items{drop}")
     task, cluster, label = of.values()
     known: dict[str, Any] = {"names": names, "items": items, "tasks": task or None}
     known |= {"clusters": cluster or None, "average": average, "passes": parse_passes(metric)}
@@ -217,11 +214,7 @@ def _averaged(tidy: Tidy) -> tuple[FloatArray, IntArray, list[str], list[str]]:
 
 
 def _notes_on_runs(tidy: Tidy, counts: IntArray) -> Iterator[str]:
-    """Note where the runs of an entry differ by more than their items explain.
-
-    The deviations of a run from the means of its cells, summed, squared and divided by their
-    variance, are chi-squared if items deviate independently.
-    """
+    """Note where the runs of an entry differ by more than their items explain, by a chi-squared."""
     from scipy.special import chdtrc
 
     runs = [role for role in _RUNS if role in tidy.labels and role != tidy.unit]

@@ -1,10 +1,4 @@
-"""Leaderboards and averages over tasks, from files and frames.
-
-A table with a column for each task says more than its average: how many items a task has, or the
-error of each score, give the error of the average on new items of these tasks; and how scores
-differ from task to task says what would happen on new tasks. ``tests/data/test_tasks.py`` compares
-with answers, closed forms and simulation.
-"""
+"""Leaderboards and averages over tasks, from files and frames."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,12 +10,12 @@ from numpy.typing import ArrayLike
 from bayes_sota.core.arguments import check_choice, refuse_unused
 from bayes_sota.core.errors import InputError, listed, located, quoted
 from bayes_sota.core.text import checked_labels, counted
-from bayes_sota.data.averages import of_new_tasks, worth_of_means
-from bayes_sota.data.item_values import Averaging, numbers_of_tasks, task_weights, tasks_in_words
+from bayes_sota.data import item_values
+from bayes_sota.data.item_values import Averaging, of_new_tasks, task_weights, tasks_in_words
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.observed import BOARDS, PairedBoards
+from bayes_sota.data.observed import BOARDS, PairedBoards, entry_names
+from bayes_sota.data.printed_scores import of_errors, of_sizes
 from bayes_sota.data.reading import Direction, read_tidy
-from bayes_sota.data.sizes import of_errors, of_sizes
 from bayes_sota.data.tables import labelled_matrix
 from bayes_sota.data.tidy import Tidy, joined
 from bayes_sota.data.words import measure
@@ -45,9 +39,9 @@ def read_leaderboard(
 
     Parameters
     ----------
-    source : path, data frame, Table or Tidy
-        As in ``read_tidy``, or what it gave. Tasks are columns of a row for each entry, rows of a
-        column for each entry, or have a row for each entry and task.
+    source : path or data frame
+        Tasks are columns of a row for each entry, rows of a column for each entry, or have a row
+        for each entry and task.
     average, new
         As in ``average_tasks``, for tasks only.
     use, leave_out, direction
@@ -55,14 +49,11 @@ def read_leaderboard(
     **known
         Options of ``Leaderboard`` and ``average_tasks``, and columns by their roles. Defaults:
 
-        - ``n_test``: the column of numbers of items, or those beside tasks (``law_n`` beside
-          ``law``);
-        - ``metric``: by the name of the column of scores; one that holds no accuracies needs
-          ``metric`` or a standard error;
+        - ``n_test``: the column of numbers of items, or those beside tasks (``law_n``);
+        - ``metric``: by the name of the column of scores;
         - ``standard_error``: the column beside the scores, or those beside tasks (``law_stderr``),
           where the number of items is not known; one that you name (``se="..."``) always counts;
-        - ``submissions``: the column that is called so, but not of a private board, whose scores
-          were not selected;
+        - ``submissions``: the column of that name, except on a private board;
         - ``rounding`` of a Kaggle download: "kaggle";
         - ``name``: that of the file without its ending.
 
@@ -74,8 +65,8 @@ def read_leaderboard(
     Raises
     ------
     InputError
-        Something else than a row for each entry, or tasks; what ``read_tidy``, ``Leaderboard`` and
-        ``average_tasks`` refuse.
+        Anything but a row for each entry, or tasks; what ``Leaderboard`` and ``average_tasks``
+        refuse.
 
     Examples
     --------
@@ -104,7 +95,7 @@ def read_leaderboard(
 
 
 def _taken(known: dict[str, Any], options: Sequence[str]) -> dict[str, Any]:
-    """Remove the options from ``known``, which then has columns by their roles, and return them."""
+    """Move options out of ``known``, which keeps columns by their roles."""
     taken = {name: known.pop(name, None) for name in options}
     return {name: value for name, value in taken.items() if value is not None}
 
@@ -175,15 +166,14 @@ def read_paired_boards(
 
     Parameters
     ----------
-    source : path, data frame or Table
+    source : path or data frame
         A row for each team with both scores; or, with ``private_source``, the public leaderboard.
-    private_source : path, data frame or Table, optional
-        The private leaderboard; teams on one board only are left out, and ``notes`` say how many.
+    private_source : path or data frame, optional
+        The private leaderboard; teams on one board only are left out.
     leave_out, direction
         As in ``read_tidy``. Losses (``direction="lower"``) change their sign.
     **known
-        Options of ``PairedBoards``, and columns by their roles, of which ``public`` and ``private``
-        are those of one table. Default of ``submissions``: the column that is called so.
+        Options of ``PairedBoards``, and columns by their roles, such as ``public`` and ``private``.
 
     Returns
     -------
@@ -228,12 +218,12 @@ def read_paired_boards(
         alone = counted(int((~whole).sum()), "team")
         notes.append(f"left out {alone} without a score on both boards")
     known = {"name": tidy.name, "is_competition": tidy.is_competition, "notes": notes}
+    known["names"] = [names[row] for row in kept]
     if "submissions" in tables[0].numbers:
         numbers = tables[0].numbers["submissions"]
         of = dict(zip(tables[0].labels["entry"], numbers, strict=True))
-        known["submissions"] = [of[names[row]] for row in kept]
+        known["submissions"] = [of[name] for name in known["names"]]
     with located(tidy.where):
-        known["names"] = [names[row] for row in kept]
         return PairedBoards(grid[kept, 0], grid[kept, 1], **known | options)
 
 
@@ -256,28 +246,27 @@ def average_tasks(
     scores : array-like, shape (m, T)
         Accuracies in [0, 1], or anything else with ``metric="score"``. None may be missing.
     n_test : int, mapping of str to int, or array-like of int, shape (T,) or (m, T), optional
-        Items of all tasks, of each task, or of each score. Not needed for new tasks, nor where
-        accuracies have standard errors.
+        Items of all tasks, of each task, or of each score. Not needed for new tasks, or with
+        standard errors.
     standard_errors : float, mapping of str to float, or array-like, shape (T,) or (m, T), optional
-        Standard errors of the scores; for accuracies those that are 0 or NaN need ``n_test``.
+        Standard errors of the scores; accuracies where they are 0 or NaN need ``n_test``.
     tasks, names : sequence of str, optional
-        Default: the columns and the index of a frame, or "1", "2", ...
+        Default: the columns and the index of a frame, or "1", ... and "entry 1", ...
     average : {"tasks", "items"} or mapping of str to float, optional
         Which units have equal weight: tasks (default) or items; or tasks with these weights.
     new : {"items", "tasks"}, optional
         Default: items. For new tasks the variance of an average is :math:`\sum_t w_t (x_t - s)^2
         \sum_t w_t^2 / (1 - \sum_t w_t^2)`, half its own and half the mean over entries, and at
-        least that of new items, where it is known. It has T - 1 degrees of freedom.
+        least that of new items; with T - 1 degrees of freedom.
     metric : {"accuracy", "score"}
     **options
-        As in ``Leaderboard``: ``lower_is_better`` (for the metric "score" only), ``percent`` (of
-        accuracies, and of their errors), ``name`` and ``notes``.
+        As in ``Leaderboard``: ``lower_is_better``, ``percent``, ``name`` and ``notes``.
 
     Raises
     ------
     InputError
-        Numbers of items or weights of other tasks, accuracies outside [0, 1]; neither numbers of
-        items nor errors for new items, or fewer than three tasks where they are new.
+        Numbers or weights of other tasks, accuracies outside [0, 1]; neither numbers of items nor
+        errors for new items, or fewer than three new tasks.
 
     Examples
     --------
@@ -288,14 +277,13 @@ def average_tasks(
     """
     x, columns, rows = labelled_matrix(scores, "scores are a matrix, entries x tasks")
     labels = checked_labels(columns if tasks is None else tasks, x.shape[1], "task")
-    entries = checked_labels(rows if names is None else names, len(x), "entry")
+    rows = None if np.all(np.char.isdigit(rows or ["0"])) else rows  # numbers are no names
+    entries = entry_names(rows if names is None else names, len(x))
     new = new or "items"
     check_choice("new", new, Literal["items", "tasks"])
     places = [f"{entry} in task {task}" for entry in entries for task in labels]
     given = {"n_test": n_test, "standard_error": standard_errors}
-    given = {
-        what: _of_scores(of, what, labels, x.shape) for what, of in given.items() if of is not None
-    }
+    given = {k: _of_scores(of, k, labels, x.shape) for k, of in given.items() if of is not None}
     is_share, known = metric == "accuracy", given
     if is_share:  # without errors, by their numbers of items
         known = {"standard_error": np.zeros(x.size)} | (given or {"n_test": np.ones(x.size)})
@@ -320,7 +308,7 @@ def average_tasks(
         middle = np.clip(averages, half, 1 - half)
         worth = middle * (1 - middle) / variance + 1
     if sizes is not None:
-        of_items = worth_of_means(x.T, (x * (1 - x)).T, sizes.T, weights.T)[1]
+        of_items = item_values.worth_of_means(x.T, (x * (1 - x)).T, sizes.T, weights.T)[1]
         worth = np.minimum(worth, of_items)
         found["n_items"] = round(float(np.median(sizes.sum(axis=1))))
     if is_share:
@@ -333,9 +321,9 @@ def average_tasks(
 
 
 def _of_scores(given: Any, what: str, tasks: Sequence[str], shape: tuple[int, ...]) -> Any:
-    """Number of each score, (m T,), from one for all, one per task, or one per score."""
+    """Number of each score, (m T,)."""
     if isinstance(given, Mapping):
-        given = numbers_of_tasks(given, tasks, what)
+        given = item_values.numbers_of_tasks(given, tasks, what)
     each = np.asarray(given, object)
     if each.shape not in ((), shape[1:], shape):
         allowed = f"one for all, one for each of {shape[1]} tasks, or one for each score"

@@ -1,19 +1,17 @@
-"""Bundled examples: best scores of public leaderboards, and answers of real classifiers.
+"""Bundled examples: best scores of public leaderboards, and answers of real classifiers."""
 
-``tests/data/test_examples.py`` holds the scores against the leaderboards that they were read from,
-and retrains some of the classifiers.
-"""
-
+import lzma
 import tomllib
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import make_directory, whole_file
 from bayes_sota.core.text import shown_path
-from bayes_sota.data.answers import read_outcomes
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.data.outcomes import Outcomes
 
@@ -23,14 +21,13 @@ _HERE = Path(__file__).parent
 def load_example(name: str) -> BestScore:
     """Best score of a real leaderboard: "obesity-risk", "obesity-risk-paper" or "cassava".
 
-    ``data/examples.toml`` says where the numbers come from. "obesity-risk-paper" is the same board
-    as Møllersen and Holsbø treat it, with the whole test set; "cassava" is a counter-example, whose
-    winner stands apart, which multiplicity does not explain.
+    ``data/examples.toml`` gives the sources. "obesity-risk-paper" is the same board as Møllersen
+    and Holsbø treat it; "cassava" is a counter-example, whose winner stands apart.
 
     Raises
     ------
     InputError
-        No example has that name; the message lists those that exist.
+        No example has that name.
 
     Examples
     --------
@@ -44,11 +41,7 @@ def load_example(name: str) -> BestScore:
 
 
 class ResponsesExample(NamedTuple):
-    """Answers of the same real classifiers to test items, and to many held-out ones.
-
-    The scores on ``test`` are what a leaderboard would show; those on ``held_out``, which nobody
-    selects on, tell how good each classifier is. ``families`` has the kind of each.
-    """
+    """Answers of the same real classifiers to test items, and to many held-out ones."""
 
     test: Outcomes
     held_out: Outcomes
@@ -60,9 +53,7 @@ def load_responses_example(name: str = "digits") -> ResponsesExample:
     """Bundled response matrix of a given name; there is one, "digits".
 
     313 scikit-learn classifiers of many kinds learnt handwritten digits (UCI Optical Recognition of
-    Handwritten Digits, doi 10.24432/C50P49) from at most 300 images and answered the others:
-    near-equals at the top, near-clones, a long tail and failed entries. They are those of
-    ``tests/benchmarks/make_digits_benchmark.py``.
+    Handwritten Digits, doi 10.24432/C50P49) from at most 300 images and answered the others.
 
     Examples
     --------
@@ -71,22 +62,23 @@ def load_responses_example(name: str = "digits") -> ResponsesExample:
     (<Outcomes 'digits-test': 250 items x 313 classifiers>, 1247)
     """
     check_choice("name", name, ("digits",))
-    import pandas as pd
-
-    table = pd.read_csv(_HERE / "digits_responses.csv.xz", index_col=0)
-    answers = read_outcomes(table.T.rename_axis("item"))
-    parts = []
-    for part in ("test", "held-out"):  # an item is called part/number
-        rows = [i for i, item in enumerate(answers.items) if item.startswith(f"{part}/")]
-        parts.append(answers.subset(items=rows).copy_with(name=f"{name}-{part}"))
-    families = tuple(label.partition("/")[0] for label in answers.names)
-    return ResponsesExample(parts[0], parts[1], families)
+    content = lzma.decompress((_HERE / "digits_responses.xz").read_bytes()).split(b"\n", 2)
+    names, items = (line.decode().split("\t") for line in content[:2])
+    correct = np.zeros((len(names), len(items)), np.uint8)
+    cells = np.frombuffer(content[2], np.uint8).reshape(len(names), -1)
+    for j, row in enumerate(cells):  # where it differs from a row before it, hard items first
+        order = np.argsort(correct[:j].sum(axis=0), kind="stable")
+        like = correct[int.from_bytes(row[:2]), order]
+        correct[j, order] = like ^ np.unpackbits(row[2:], count=len(items))
+    answers = Outcomes(correct.T, names=names, items=items)
+    shown = np.char.startswith(items, "test/")
+    test, held_out = (answers.subset(items=rows) for rows in (shown, ~shown))
+    named = test.copy_with(name=f"{name}-test"), held_out.copy_with(name=f"{name}-held-out")
+    return ResponsesExample(*named, tuple(label.partition("/")[0] for label in names))
 
 
 def write_examples(directory: str | Path) -> list[Path]:
     """Write a file of each kind, and README.txt, which says which command reads it.
-
-    The directory is made where there is none.
 
     Raises
     ------

@@ -1,19 +1,36 @@
-"""Values of items: tasks and their weights, several runs, passes, and what numbers are made into.
+r"""Averages over tasks and clusters of items: scores, errors, and how many items they are worth.
 
-``tests/data/test_averages.py`` and ``test_outcomes.py`` compare with simulated runs, and AUCs with
-pairs of items.
+Entry i has x_ij in [0, 1] on item j of task t, and the score :math:`s_i = \sum_t w_t \bar x_{it}`.
+On new items of these tasks its variance is :math:`\sum_t w_t^2 S_{it} / n_t`, times the design
+effect of clusters. A small task says little about its own variance, and at a score near 1 every
+task may look certain: each variance is shrunk towards that of all items of the entry, and half a
+right and half a wrong answer are added to :math:`N = 1 / \sum_t w_t^2 / n_t` items (Kish 1965).
+The score is worth
+
+.. math:: n_{eff} = \tilde s (1 - \tilde s) / V + 1
+
+items: n, to within 4 / n, for single answers of one task without clusters.
+
+On new runs of these items, with the share :math:`x_j` of R runs right on item j, the variance
+between runs is :math:`R x_j (1 - x_j) / (R - 1)`. On new tasks like these, with the means
+:math:`\bar x_t`:
+
+.. math:: V = \frac{\sum_t w_t (\bar x_t - s)^2}{1 - \sum_t w_t^2} \sum_t w_t^2
+
+with T - 1 degrees of freedom (Korn and Graubard 1998), half its own and half the mean over the
+entries, and at least that of new items.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from bayes_sota.core.errors import InputError, quoted
-from bayes_sota.core.text import counted, nearest
+from bayes_sota.core.text import codes_of, counted, nearest
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
-from bayes_sota.data.averages import group_means
 from bayes_sota.data.leaderboard import Averaged
 from bayes_sota.data.tables import labelled_matrix
 
@@ -25,6 +42,188 @@ RUNS_DIFFER = (
     "all items, which the intervals do not include; compare the means of runs"
 )
 _PASSES = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
+FEWEST_TASKS = 3
+_PSEUDO = 2.0  # items of a task that its variance borrows from all
+_LEAST = 1e-3  # of a design effect: clusters that cancel exactly by chance
+_LEAST_OF_TASKS = 1e-12  # variance between tasks that agree exactly
+
+
+@dataclass(frozen=True, eq=False)
+class Average:
+    """Weighted averages of m classifiers; ``influence.T @ influence`` is the covariance of scores.
+
+    ``effective`` (m,) are the items that each score is worth, NaN where each counts as one;
+    ``kish`` the items with equal weights whose mean has the same variance; ``influence`` (C, m) has
+    a row for each cluster, item, task or run.
+    """
+
+    scores: FloatArray
+    effective: FloatArray
+    kish: float
+    freedom: float
+    influence: FloatArray
+
+    @classmethod
+    def plain(cls, scores: FloatArray, influence: FloatArray, n_tasks: int) -> "Average":
+        freedom = float(max(len(influence) - n_tasks, 1))
+        return cls(scores, np.full(scores.size, np.nan), np.nan, freedom, influence)
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """Standard error of each score, (m,)."""
+        shown = np.sqrt(np.sum(self.influence**2, axis=0))
+        smoothed = np.sqrt(_chance(self.scores, self.effective) / self.effective)
+        return np.where(np.isnan(self.effective), shown, smoothed)
+
+    @property
+    def variance(self) -> FloatArray:
+        """Variance of each score, as smoothed for ``effective``, (m,)."""
+        return _chance(self.scores, self.kish) / (self.effective - 1)
+
+
+def averaged(
+    values: FloatArray, tasks: IntArray, clusters: IntArray | None, weights: FloatArray
+) -> Average:
+    """Averages of answers or shares (n, m), with their errors on new items of these tasks.
+
+    ``tasks`` (n,) are numbers 0 to T - 1; a cluster (n,) that spans several tasks counts as one in
+    each; ``weights`` (T,) sum to 1.
+    """
+    n, sizes, means = len(values), np.bincount(tasks).astype(float), group_means(values, tasks)
+    away = values - means[tasks]
+    places = np.arange(n)
+    if clusters is not None:
+        places = np.unique(tasks * (clusters.max() + 1) + clusters, return_inverse=True)[1]
+    of_task = np.zeros(places.max() + 1, np.intp)
+    of_task[places] = tasks
+    counts = np.bincount(of_task)
+    freedom = float(len(of_task) - counts.size)
+    if freedom < 1 and clusters is not None:
+        problem = "every task is in one cluster, so nothing shows how clusters differ"
+        raise InputError(problem, parameter="leave_out", fix="leave their column out with {option}")
+    widened = np.sqrt(counts / np.maximum(counts - 1, 1))
+    influence = group_sums(away, places) * (weights * widened / sizes)[of_task][:, None]
+    of = means, group_means(away**2, tasks), sizes[:, None], weights[:, None]
+    scores, effective, kish = worth_of_means(*of)
+    if clusters is not None:
+        effect = _design_effect(influence, *of[1:])
+        if scores.size == 1:  # few rarer answers hardly show it: two more say items are half alike
+            right, size = float(values.sum()), n / len(of_task)
+            rarer = min(right, n - right)
+            effect = np.clip((rarer * effect + size + 1) / (rarer + 2), 1.0, size)
+        effective = ((effective - 1) / effect + 1) * korn_graubard(freedom)
+    return Average(scores, effective, float(kish[0]), freedom, influence)
+
+
+def averaged_over_runs(
+    values: FloatArray, of_items: FloatArray, tasks: IntArray, weights: FloatArray, n_runs: IntArray
+) -> Average:
+    """Averages with their errors on new runs; ``of_items`` (n, m) is the variance of each value."""
+    n, sizes, weights = len(values), np.bincount(tasks).astype(float)[:, None], weights[:, None]
+    doubt = 0.25 / np.mean(np.broadcast_to(n_runs, values.shape), axis=0)
+    whole = (of_items.sum(axis=0) + doubt) / (n + 1)  # half an answer in doubt: never 0
+    of_task = (group_sums(of_items, tasks) + _PSEUDO * whole) / (sizes + _PSEUDO)
+    variance = np.sum(weights**2 * of_task / sizes, axis=0)
+    scores = np.sum(weights * group_means(values, tasks), axis=0)
+    kish = 1 / np.sum(weights**2 / sizes, axis=0)
+    effective = _chance(scores, kish) / variance + 1
+    freedom = float(n * (np.mean(n_runs) - 1))
+    return Average(scores, effective, float(kish[0]), freedom, np.diag(np.sqrt(variance)))
+
+
+def averaged_over_tasks(
+    values: FloatArray, tasks: IntArray, clusters: IntArray | None, weights: FloatArray
+) -> Average:
+    """Averages as in ``averaged``, with their errors on new tasks."""
+    within = averaged(values, tasks, clusters, weights)
+    influence, variance = of_new_tasks(group_means(values, tasks), weights[:, None])
+    freedom = weights.size - 1.0
+    between = (_chance(within.scores, within.kish) / variance + 1) * korn_graubard(freedom)
+    effective = np.minimum(between, within.effective)
+    return replace(within, effective=effective, freedom=freedom, influence=influence)
+
+
+def worth_of_means(
+    means: FloatArray, within: FloatArray, sizes: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Scores (m,) from the mean of each task (T, m), their effective and Kish's numbers of items.
+
+    ``within`` (T, m) is the variance of an answer; ``sizes`` and ``weights`` are (T, 1) or (T, m).
+    """
+    scores = np.sum(weights * means, axis=0)
+    of_spread, of_distance, kish = shrinkage(sizes, weights)
+    more = kish + 1
+    spread = (kish * within + 0.25) / more + kish * (means - 0.5) ** 2 / more**2
+    distance = kish * (means - scores) / more
+    variance = np.sum(of_spread * spread + of_distance * distance**2, axis=0)
+    return scores, _chance(scores, kish) / variance + 1, kish
+
+
+def check_enough_tasks(count: int) -> None:
+    """Refuse too few tasks to generalise to new ones."""
+    if count < FEWEST_TASKS:
+        need = f"at least {FEWEST_TASKS} tasks, to show how tasks differ, got {max(count, 1)}"
+        raise InputError(f"new tasks need {need}; new items of these tasks do not")
+
+
+def of_new_tasks(means: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Influence of T tasks on averages of new tasks, (T, m), and variance of these, (m,)."""
+    check_enough_tasks(len(means))
+    squares = np.sum(weights**2, axis=0)
+    away = means - np.sum(weights * means, axis=0)
+    influence = away * np.sqrt(weights * squares / (1 - squares))
+    own = np.sum(influence**2, axis=0)
+    return influence, np.maximum((own + own.mean()) / 2, _LEAST_OF_TASKS)
+
+
+def _chance(scores: FloatArray, items: FloatArray | float) -> FloatArray:
+    """Variance of one answer, with half an answer of each kind more."""
+    middle = (items * scores + 0.5) / (items + 1)
+    return middle * (1 - middle)
+
+
+def shrinkage(sizes: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Factors of the variance of an average within tasks and between them, and Kish's number."""
+    more = sizes + _PSEUDO
+    own = weights**2 / (sizes * (1 - sizes / more**2))
+    borrowed = weights * np.sum(own * _PSEUDO / more, axis=0)
+    within, between = own * sizes / more, own * sizes * _PSEUDO / more**2
+    return within + borrowed, between + borrowed, 1 / np.sum(weights**2 / sizes, axis=0)
+
+
+def _design_effect(
+    influence: FloatArray, within: FloatArray, sizes: FloatArray, weights: FloatArray
+) -> FloatArray:
+    """Variance over clusters relative to items, (m,): half of each entry's own, half of all."""
+    own = np.sum(influence**2, axis=0)
+    items = np.sum(weights**2 * within / np.maximum(sizes - 1, 1), axis=0)
+    pooled = own.sum() / items.sum() if items.any() else 1.0
+    each = np.divide(own, items, out=np.full(own.size, pooled), where=items > 0)
+    return np.sqrt(np.maximum(each, _LEAST) * max(pooled, _LEAST))
+
+
+def korn_graubard(freedom: float) -> float:
+    """Factor of an effective number of items (Korn and Graubard 1998, Survey Methodology 24)."""
+    from scipy.special import stdtrit
+
+    return float((stdtrit(np.inf, 0.975) / stdtrit(freedom, 0.975)) ** 2)
+
+
+def group_sums(values: FloatArray, groups: IntArray) -> FloatArray:
+    """Sums of the rows of each group, (groups, m)."""
+    total = np.zeros((int(groups.max()) + 1, values.shape[1]))
+    np.add.at(total, groups, values)
+    return total
+
+
+def group_means(values: FloatArray, groups: IntArray) -> FloatArray:
+    """Means of the rows of each group, (groups, m)."""
+    return group_sums(values, groups) / np.bincount(groups)[:, None]
+
+
+def summed_by_cluster(values: FloatArray, clusters: Sequence[str] | None) -> FloatArray:
+    """Rows of one cluster added up, (clusters, m)."""
+    return values if clusters is None else group_sums(values, codes_of(clusters)[1])
 
 
 def tasks_in_words(count: int, averaging: Averaged) -> str:
@@ -36,7 +235,7 @@ def tasks_in_words(count: int, averaging: Averaged) -> str:
 def task_weights(
     average: Averaging | None, tasks: Sequence[str], sizes: FloatArray | None
 ) -> FloatArray:
-    """Weights of tasks in an average, which sum to 1, as ``sizes`` (T,) or (m, T), or (T,)."""
+    """Weights of tasks in an average, which sum to 1, (T,) or as ``sizes`` (m, T)."""
     if isinstance(average, Mapping):
         weights = np.array(numbers_of_tasks(average, tasks, "average"), np.float64)
         if not np.all((weights > 0) & (weights < np.inf)):
@@ -52,7 +251,7 @@ def task_weights(
 
 
 def numbers_of_tasks(given: Mapping[Any, Any], tasks: Sequence[str], what: str) -> list[Any]:
-    """Numbers of the tasks in their order; each task has one, and no other name occurs."""
+    """Numbers of the tasks, in their order."""
     named = {str(task): value for task, value in given.items()}
     for task in sorted(named.keys() ^ set(tasks)):
         known = f"unknown{nearest(task, tasks)}" if task in named else "missing"
@@ -67,7 +266,7 @@ def values_of_runs(cells: Any, n_runs: Any) -> tuple[FloatArray, IntArray, list[
     values, names, _ = labelled_matrix(cells, meaning)
     n, m = values.shape
     if n < 2 or m < 1:
-        raise InputError(f"2 items that all {m} classifiers answered are needed, got {n}")
+        raise InputError(f"at least 2 items and 1 classifier are needed, got {n} and {m}")
     runs = np.asarray(1 if n_runs is None else n_runs)
     if runs.dtype.kind not in "iu" or runs.shape not in ((), (n, m)) or runs.min() < 1:
         each = f"one for each of {n} items and {m} classifiers"
@@ -86,7 +285,7 @@ def checked_classes(labels: Any, n_items: int) -> BoolArray:
 
 
 def positions_of(wanted: Which, labels: Sequence[str], kind: str) -> IntArray:
-    """Row or column numbers of what was asked for, by number, name or mask."""
+    """Row or column numbers of what was asked for."""
     every: IntArray = np.arange(len(labels))
     if wanted is None:
         return every
@@ -99,13 +298,7 @@ def positions_of(wanted: Which, labels: Sequence[str], kind: str) -> IntArray:
 
 
 def parse_passes(metric: str | None) -> Passes | None:
-    """K of pass@K or pass^K, and whether all runs must be right; None for any other metric.
-
-    Examples
-    --------
-    >>> parse_passes("pass@3"), parse_passes("pass^2")
-    ((3, False), (2, True))
-    """
+    """K of pass@K or pass^K, and whether all runs must be right; None for any other metric."""
     match = _PASSES.fullmatch(metric or "")
     return None if match is None else (int(match[2]), match[1] == "^")
 
@@ -113,13 +306,7 @@ def parse_passes(metric: str | None) -> Passes | None:
 def pass_rates(shares: FloatArray, n_runs: IntArray, passes: Passes) -> FloatArray:
     """Unbiased share of groups of K runs of which one, or every one, is right.
 
-    From the share of right ones in ``n_runs``: pass@K is eq. 1 of Chen and others 2021 (arXiv
-    2107.03374), pass^K its counterpart for all of K runs.
-
-    Examples
-    --------
-    >>> pass_rates(np.array([0.25, 0.5]), np.array(4), (2, False)).round(3).tolist()
-    [0.5, 0.833]
+    pass@K is eq. 1 of Chen and others 2021 (arXiv 2107.03374), pass^K its counterpart for all.
     """
     from scipy.special import binom
 
@@ -132,13 +319,7 @@ def pass_rates(shares: FloatArray, n_runs: IntArray, passes: Passes) -> FloatArr
 def variance_of_runs(
     shares: FloatArray, n_runs: IntArray, passes: Passes | None = None
 ) -> FloatArray:
-    """Variance over new runs of the share of correct answers, (n, m); of passes the jackknife's.
-
-    Examples
-    --------
-    >>> variance_of_runs(np.array([0.5, 1.0]), np.array(2)).tolist()
-    [0.25, 0.0]
-    """
+    """Variance over new runs of the share of correct answers, (n, m); of passes the jackknife's."""
     if passes is None:
         return shares * (1 - shares) / (n_runs - 1)
     right, rest = np.rint(shares * n_runs), n_runs - 1
@@ -150,10 +331,7 @@ def variance_of_runs(
 def weighted_means(
     values: FloatArray, tasks: IntArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Averages over tasks of any numbers, (m,), and the influence of each item on them, (n, m).
-
-    The influence is in units of a mean over all items, and sums to 0 in each task.
-    """
+    """Averages over tasks of any numbers, (m,), and the influence of each item on them, (n, m)."""
     means = group_means(values, tasks)
     factor = len(values) * weights / np.bincount(tasks)
     return weights @ means, (values - means[tasks]) * factor[tasks][:, None]
@@ -164,8 +342,7 @@ def number_scores(
 ) -> tuple[FloatArray, FloatArray]:
     r"""Scores made of numbers, (m,), and the influence of each item on them, (n, m).
 
-    An AUC where ``labels`` say which items are positive, else a mean, or the root of one of
-    squares. Each score is nearly a mean over items,
+    Each score is nearly a mean over items,
 
     .. math:: \hat\theta_j - \theta_j \approx \frac1n \sum_i u_{ij}
 
@@ -182,7 +359,6 @@ def number_scores(
 
 
 def _auc_placements(values: FloatArray, positive: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """AUCs, ties counted as a half, and influence values."""
     from scipy.stats import rankdata
 
     pooled, shares = rankdata(values, axis=0), np.empty(values.shape)

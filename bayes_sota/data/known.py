@@ -1,8 +1,4 @@
-"""Anchors: entries whose skill is known from elsewhere, which show how easy the items are.
-
-A baseline that was evaluated on the whole benchmark and also on the items of this board shows by
-how much the board overstates, or understates, every score on these items.
-"""
+"""Anchors: entries whose skill is known from elsewhere, which show how easy the items are."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -17,9 +13,8 @@ from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.observed import Observed, PairedBoards
-from bayes_sota.data.opening import read_table
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.reading import read_tidy
+from bayes_sota.data.reading import read_table, read_tidy
 from bayes_sota.data.tables import parse_cell
 
 
@@ -47,7 +42,6 @@ class Known:
     n_test: int | None = None
 
     def __post_init__(self) -> None:
-        """Check everything that does not depend on the board."""
         NUMBER.check(self.skill, "a known skill")
         if self.se is not None:
             NOT_NEGATIVE.check(self.se, "the standard error of a known skill")
@@ -68,7 +62,6 @@ class Known:
 
 
 type KnownSkills = Mapping[str, Known | float | str] | str | Path
-"""Skills by the names of entries, a string as in ``Known.parse``; or a table of them."""
 
 
 def read_known(path: str | Path) -> dict[str, Known]:
@@ -76,12 +69,11 @@ def read_known(path: str | Path) -> dict[str, Known]:
     tidy = read_tidy(read_table(Path(path)), direction="higher")  # losses stay as they are
     if tidy.layout != "board":
         raise tidy.error("known skills need the columns name, skill and, if known, se or n")
-    names, places = tidy.names("entry")
     of = (tidy.numbers.get(role, np.full(len(tidy), np.nan)) for role in ("se", "n"))
     known: dict[str, Known] = {}
-    for place, skill, se, n in zip(places, tidy.value.tolist(), *of, strict=True):
+    for name, skill, se, n in zip(tidy.labels["entry"], tidy.value.tolist(), *of, strict=True):
         error, size = None if np.isnan(se) else float(se), None if np.isnan(n) else int(n)
-        known[names[place]] = Known(skill, error, size)
+        known[name] = Known(skill, error, size)
     return known
 
 
@@ -93,12 +85,11 @@ class Anchors(Observed):
     ----------
     names : tuple of str
     entry : ndarray of int, shape (q,)
-        Index of each among the entries of the board; -1 of those that only serve as anchors.
+        Index among the entries of the board; -1 of those that only serve as anchors.
     skill, error : ndarray, shape (q,)
         Known skills and their standard errors.
     share : ndarray, shape (q,)
-        Items of the board over those that the skill was measured on; 0 where these are not known,
-        or an error was given instead.
+        Items of the board over those that the skill was measured on; 0 where not known.
     contains : ndarray of bool, shape (q,)
         Whether these contain the items of the board.
     offset : float
@@ -106,7 +97,7 @@ class Anchors(Observed):
     scores, ratio : ndarray, shape (q,)
         Scores on the board; their standard errors over that of the typical entry.
     influence : ndarray, shape (C, q), or None
-        Influence of every item, cluster or task on these scores; None where only scores are known.
+        Influence of every item, cluster or task on these scores.
     """
 
     names: tuple[str, ...]
@@ -121,7 +112,7 @@ class Anchors(Observed):
     influence: Any
 
     def among(self, kept: IntArray) -> "Anchors":
-        """Anchors of a board with only these entries; others no longer compete."""
+        """Anchors of a board with only these entries."""
         place = {old: new for new, old in enumerate(kept.tolist())}
         return self.copy_with(entry=np.array([place.get(j, -1) for j in self.entry.tolist()]))
 
@@ -153,15 +144,14 @@ def with_known[D: BestScore | Outcomes | PairedBoards](
     Parameters
     ----------
     data : Leaderboard, Outcomes or PairedBoards
-        For two boards, skills are those on the items behind the private one.
+        For two boards, skills are those on the items of the private one.
     known : mapping of str to Known, float or str, or path
-        Skills of some entries on all items of which these are a sample; a string as in
-        ``Known.parse``; or a table with the columns name, skill and, if known, se or n.
+        Skills of some entries on all items of which these are a sample, also as text
+        ("0.7613±0.002"); or a table with the columns name, skill and, if known, se or n.
     only : collection of str
-        Known entries that do not compete: they only serve as anchors.
+        Known entries that only serve as anchors and do not compete.
     apart : bool
-        Whether skills were measured on other items than those of the board. Default: on items that
-        include them, where they are more.
+        Whether skills were measured on other items than those of the board.
     offset : float
         Standard deviation, in units of the score, of a difference that all known skills share,
         because they are of another population.
@@ -169,9 +159,8 @@ def with_known[D: BestScore | Outcomes | PairedBoards](
     Raises
     ------
     InputError
-        An unknown entry, a skill outside [0, 1] of accuracies or AUCs, no entry left whose skill is
-        unknown, missing answers or several submissions of an anchor, skill on new runs, anchors
-        that the data have already.
+        An unknown entry, an impossible skill, no entry of unknown skill, missing answers or several
+        submissions of an anchor, skill on new runs, anchors that the data have already.
 
     Examples
     --------
@@ -236,7 +225,7 @@ def with_known[D: BestScore | Outcomes | PairedBoards](
 
 
 def _share_of(data: Leaderboard | Outcomes, name: str, known: Known, size: float) -> float:
-    """Check a known skill; return items of the board over those behind it, 0 if unknown."""
+    """Items of the board over those behind a known skill, 0 if unknown; also checks the skill."""
     if data.metric in ("accuracy", "auc"):
         SHARE.check(known.skill, f"the skill of {quoted(name)}")
         checked_width(known.se or 0.0, f"the standard error of {quoted(name)}", shares=True)

@@ -1,12 +1,10 @@
 """Which column has which role, by its name, and how a table holds its scores.
 
-Cells only decide whether a column is numeric and whether names repeat. A *board* has an entry and a
-score in every row; a *long* table repeats the entries over units; *tasks* are columns beside an
-entry; a *wide* table has a unit in every row and a column for each entry; a *pair* has a public and
-a private score.
+A *board* has an entry and a score in every row; a *long* table repeats the entries over units;
+*tasks* are columns beside an entry; a *wide* table has a unit in every row and a column for each
+entry; a *pair* has a public and a private score.
 """
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,7 +12,7 @@ import numpy as np
 
 from bayes_sota.core.errors import listed, quoted
 from bayes_sota.data import words
-from bayes_sota.data.tables import Table
+from bayes_sota.data.tables import Table, leaving_out
 from bayes_sota.data.words import NAMELESS, SETS, UNITS, key, split_words
 
 _SCORES = {"score", "public"}
@@ -24,7 +22,7 @@ _FLAGS = {"true", "false", "yes", "no", "none", ""}
 
 @dataclass(frozen=True)
 class Layout:
-    """Columns that hold scores; their names are labels of the role ``across``, if there is one."""
+    """Columns of scores, whose names are labels of the role ``across``."""
 
     kind: str
     roles: dict[str, str]
@@ -43,7 +41,7 @@ def find_layout(table: Table, asked: Mapping[str, str], use: Sequence[str]) -> L
 
 
 class Header:
-    """Columns of a table and their roles; those that a user named win over every name."""
+    """Columns of a table and their roles."""
 
     def __init__(self, table: Table, asked: Mapping[str, str], use: Sequence[str]) -> None:
         self.table = table
@@ -65,7 +63,7 @@ class Header:
             self.roles.setdefault(role, columns[0])
 
     def free(self, numeric: bool | None = None) -> list[str]:
-        """Columns without a role, in order; those of numbers, or of text, where one is asked."""
+        """Columns without a role, in order."""
         taken = {*self.roles.values(), *self.use}
         names = [name for name in self.table.columns if name not in taken]
         return [name for name in names if numeric in (None, name in self.numeric)]
@@ -77,7 +75,7 @@ class Header:
         return sorted(known, key=lambda name: (known[name], not key(name).endswith("id")))
 
     def scores(self) -> list[str]:
-        """Free numeric columns that no name rules out; yes and no only beside 0 and 1."""
+        """Free numeric columns that no name rules out."""
         ends = [*SETS["spreads"], *SETS["bounds"], *words.ROLES["n"]]
         averages = "", *SETS["averages"]  # the SD of net_mean may be called net_sd
         stems = {key(name).removesuffix(of) for name in self.table.columns for of in averages}
@@ -96,7 +94,7 @@ class Header:
         return [name for name in found if are_answers or name not in flags]
 
     def beside(self, columns: Sequence[str], role: str) -> list[str]:
-        """For each column the one of the same name and a word for a role, if all have one."""
+        """For each column the one with a word for a role in addition, if all have one."""
         names = {key(name): name for name in self.free(numeric=True)}
         ends = words.ROLES[role]
         found = [[key(name) + end for end in ends if key(name) + end in names] for name in columns]
@@ -106,12 +104,12 @@ class Header:
         return len(set(map(str, self.table.columns[column])))
 
     def texts(self) -> list[str]:
-        """Free columns of text that no name rules out; the nameless one counts."""
+        """Free columns of text that no name rules out."""
         free = self.free(numeric=False)
         return [of for of in free if key(of) in NAMELESS or not words.is_attribute(of)]
 
     def refuse(self, names: Sequence[str], problem: str, parameter: str, fix: str = "") -> None:
-        """Raise ``InputError`` if there are names to which a problem applies."""
+        """Raise ``InputError`` if a problem applies to some names."""
         if names:
             raise self.table.error(problem.format(listed(names)), parameter, fix)
 
@@ -136,7 +134,6 @@ class Header:
         self.name("unit", sorted(rest, key=lambda name: (-ids[name], name)))
 
     def _find_score(self) -> None:
-        """Column of scores by its name, if there is one; of several metrics a user chooses."""
         general, metrics = self.named("score", True), self.named("metric_score", True)
         for name in self.texts() if general or metrics else self.free(numeric=False):
             if words.is_of_scores(name) and self.table.holds_more(name):
@@ -151,7 +148,6 @@ class Header:
         self.name("score", found)
 
     def _find_entry(self) -> None:
-        """Without a known name, the only text beside a score names the entries."""
         found = self.texts()
         texts = {role: name for role, name in self.roles.items() if name not in self.numeric}
         if "unit" in texts and ("public" in self.roles or key(texts["unit"]) in NAMELESS):
@@ -185,16 +181,16 @@ def _rows_of_entries(header: Header) -> Layout:
     roles["score"] = columns[0]
     if header.n_names(roles["entry"]) < len(table):
         problem = "names in {} repeat, so every row needs a unit (an item, round or seed)"
-        fix = "say which with {option}, or remove rows that stand there twice"
+        fix = "say which with {option}, or remove duplicate rows"
         header.refuse([] if roles.keys() & {*UNITS} else [roles["entry"]], problem, "unit", fix)
         if words.is_role_word(columns[0], "probability"):
             header.name("label", header.named("label"))
         return Layout("long", roles, columns, beside=beside)
     several = [roles[role] for role in ("task", "metric") if role in roles]
     several = [column for column in several if header.n_names(column) > 1]
-    fix = f"if it does not matter, leave it out with --leave-out {shlex.quote(','.join(several))}"
+    fix = f"if it does not matter, leave it out with {leaving_out(several)}"
     problem = "entries differ in {}, so their scores cannot be compared"
-    header.refuse(several, problem, "leave_out", f"{fix} (in Python leave_out={several})")
+    header.refuse(several, problem, "leave_out", fix)
     if "n" in roles:
         scores, n = (table.numbers(roles[role]) for role in ("score", "n"))
         if np.nanmax(scores) > 1 and np.all((scores % 1 == 0) & (scores <= n)):
@@ -233,17 +229,18 @@ def _rows_of_units(header: Header) -> Layout:
 
 
 def _check_labels(table: Table, label: str, columns: Sequence[str]) -> None:
-    """Raise ``InputError`` unless columns hold probabilities beside labels 0 and 1."""
+    """Refuse anything but probabilities beside labels 0 and 1."""
     classes, *outputs = (table.parsed(name).value for name in (label, *columns))
     are_answers = all(np.isin(np.nan_to_num(cells), (0, 1)).all() for cells in outputs)
     if are_answers or not np.isin(classes, (0, 1)).all():
-        problem = f"beside classes 0 and 1 in {quoted(label)} probabilities are needed"
-        fix = "instead of predicted classes write 1 (right) or 0; leave labels out with {option}"
-        raise table.error(problem, "leave_out", fix)
+        problem = f"beside classes in {quoted(label)}, columns need probabilities of class 1"
+        fix = "instead of predicted classes write 1 (right) or 0"
+        drop = f"; if 1 is right already, leave the classes out with {leaving_out([label])}"
+        raise table.error(problem, fix=fix + drop * are_answers)
 
 
 def _numbered(columns: Sequence[str]) -> str:
-    """Role of columns that differ in a number only, such as seed1 and seed2; else ""."""
+    """Role of columns such as seed1 and seed2; else ""."""
     stems = {column.rstrip("0123456789") for column in columns}
     if len(stems) > 1 or len(columns) < 2:
         return ""

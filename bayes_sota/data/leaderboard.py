@@ -1,7 +1,7 @@
 """Scores of a leaderboard: all of them, or the best one and how many stand behind it.
 
 A printed score is an interval of success counts, not a point: 0.9116 on 13,840 items is any count
-that prints as 0.9116. Everything is checked here, at construction, and never again.
+that prints as 0.9116.
 """
 
 from dataclasses import KW_ONLY, InitVar, dataclass, field
@@ -15,16 +15,14 @@ from bayes_sota.core.priors import ListedTries, TriesPrior
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data import printed_scores
 from bayes_sota.data.observed import Chosen, Tries, entry_names, number_or_prior, submission_numbers
-from bayes_sota.data.printed_scores import checked_number, checked_numbers, parse_scores
-from bayes_sota.data.sizes import find_rounding, infer_n_test, of_errors, of_sizes, sizes_by_errors
+from bayes_sota.data.printed_scores import checked_number, checked_numbers, of_sizes, parse_scores
 
 Metric = Literal["accuracy", "auc", "score"]
 Averaged = Literal["items", "tasks", "weights"]
 GIVEN, INFERRED = "given", "inferred from the scores"
 _WIDE = 3.0  # standard errors of a score: counts that differ by more deserve a note
-_USED = {"n_positive": "auc", "spread_ratio": "auc"}
+_USED = {"n_positive": "auc", "spread_ratio": "auc"}  # metrics of each option
 _USED |= {"standard_error": "accuracy, score", "lower_is_better": "score"}
-"""Metrics to which each option applies."""
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -35,14 +33,14 @@ class BestScore(Chosen):
     ----------
     maximum : float, str or Decimal
         Best score, in (0, 1) where it is not an accuracy; a percent sign, or a number of at least
-        10, means percent. A string keeps its digits. A float drops zeros at its end: 0.9 is
-        anything from 0.85 to 0.95, so write "0.900", or ``rounding="exact"``, for 1,350 / 1,500.
+        10, means percent. The float 0.900 is 0.9, anything from 0.85 to 0.95: write "0.900", or
+        ``rounding="exact"``.
     n_test : int
         Number of test items; not needed for the metric "score".
     n_classifiers : int, (int, int) or TriesPrior
         Number of classifiers, a range (log-uniform), or a prior.
     submissions : int, (int, int) or TriesPrior, optional
-        Submissions (or unpublished variants) behind every classifier, of which the best is shown.
+        Submissions behind every classifier, of which the best is shown.
     **options
         As in ``Leaderboard``: ``n_positive``, ``spread_ratio``, ``metric``, ``standard_error``,
         ``name`` and ``rounding``.
@@ -135,13 +133,12 @@ class BestScore(Chosen):
         return self.n_entries is not None and self.typical_tries > self.n_entries
 
     def with_tries(self, n_classifiers: Tries) -> Self:
-        """The same with another number of classifiers; not fewer than its entries."""
+        """The same with another number of classifiers, at least its entries."""
         least = 1 if self.n_entries is None else max(self.n_entries, 2)
         known = number_or_prior(n_classifiers, "n_classifiers", least)
         return self.copy_with(n_classifiers=known)._checked()
 
     def _checked(self) -> Self:
-        """The board itself; ``InputError`` if its scores do not identify what is needed."""
         alone = self.submissions is None and self.n_classifiers == self.n_entries
         if self.has_own_errors and not alone:
             problem = "the errors of hidden entries, and of other submissions, are unknown"
@@ -165,42 +162,37 @@ class Leaderboard(BestScore):
     Parameters
     ----------
     scores : (m,) sequence of float, str or Decimal, array or Series
-        Strings keep their digits: "0.9110" has four. Floats drop zeros at their ends, which does
-        not matter where another score has as many digits as were printed. Text that labels a Series
-        or a DataArray gives the names.
+        Strings keep their digits: "0.9110" has four. Text labels of a Series are the names.
     n_test : int, "infer" or (m,) sequence of int
         Number of test items; "infer" takes the one that the scores identify (``infer_n_test``).
-        May be None for the metric "score", and for accuracies that have standard errors.
+        Not needed for the metric "score", or with standard errors.
     n_positive : int, optional
         Positive test items, which the metric "auc" needs.
     spread_ratio : float, optional
         Standard deviation of the scores of positives over that of negatives (binormal), for the
-        metric "auc"; default 1.
+        metric "auc". Default: 1.
     names : (m,) sequence of str, optional
         All different. Default: "entry 1", "entry 2", ...
     n_classifiers : int, (int, int) or TriesPrior, optional
         Number of classifiers that could have become the maximum: a number, a range (log-uniform)
-        or a prior; above m where part of the board, or variants, are hidden. Default: m.
+        or a prior; above m where some are hidden. Default: m.
     submissions : int, (int, int), TriesPrior or (m,) sequence of int, optional
         Submissions behind each entry, of which the board shows the best: a number for all, a range
-        (a tuple; log-uniform, every entry has its own number), a prior, or one number for each.
-        Default: one each, or none was chosen for its score.
+        (log-uniform, every entry has its own number), a prior, or one number for each. Default: 1.
     metric : {"accuracy", "auc", "score"}
-        "accuracy" is a number of correct answers divided by ``n_test``, "auc" an area under the ROC
-        curve; "score" anything else.
+        "score" is anything else than shares of correct answers and areas under ROC curves.
     standard_error : float or (m,) sequence of float, optional
-        Standard error of one score, in its units, for the metric "score" and accuracies. Accuracies
-        whose error is 0, as at 100 %, or missing need ``n_test``.
+        Standard error of one score, in its units, for the metric "score" and accuracies; accuracies
+        whose error is 0 or missing need ``n_test``.
     lower_is_better : bool
         For the metric "score" only.
     rounding : {"auto", "kaggle", "nearest", "floor", "exact"}
-        How scores were cut: rounded, floored (as Kaggle does), or not at all. "auto" takes nearest,
-        or floor where more scores are possible with it; "kaggle" prefers floor.
+        How scores were cut: "auto" takes nearest, or floor where more scores are possible with it;
+        "kaggle" prefers floor.
     percent : bool, optional
         Whether scores are in percent. Default: if most exceed 1 and none exceeds 100.
     name : str
     notes : sequence of str
-        What a reader dropped or merged.
     is_competition : bool
         Whether the scores were downloaded from a competition.
 
@@ -213,16 +205,16 @@ class Leaderboard(BestScore):
     n_test : int
         That of the typical leading entry if they differ; may be None for the metric "score".
     n_test_source : str
-        "given", "inferred from the scores", or where else it comes from.
+        Where it comes from.
     error_ratios : (m,) array of float, or None
         Standard error of each score over that of the typical entry, where each has its own.
     n_classifiers : int or TriesPrior
     submissions : (m, k) array of float, or None
-        Equally likely numbers behind each entry: one where all are known. None for one each.
+        Equally likely numbers behind each entry. None for one each.
     tasks, averaging, n_items, task_influence, new
-        For averages (``average_tasks``): names of the tasks; what counts the same ("items", "tasks"
-        or "weights"); items of all tasks, of the typical entry; contribution of each task to the
-        errors on new tasks, (T, m); whether errors are those of new "items" or "tasks".
+        For averages (``average_tasks``): names of the tasks; units of equal weight ("items",
+        "tasks" or "weights"); items of all tasks, of the typical entry; contribution of each task
+        to the errors on new tasks, (T, m); what errors refer to, new "items" or "tasks".
     names, n_positive, spread_ratio, rounding, metric, standard_error, lower_is_better, name, notes
     decimals : int or None
         Digits of the scores; None for the metric "score".
@@ -237,14 +229,15 @@ class Leaderboard(BestScore):
     >>> board = Leaderboard(["0.91", "0.94", "0.90"], n_test=100, names=["a", "b", "c"])
     >>> board.maximum, board.n_entries, board.counts
     (0.94, 3, (94, 94))
-    >>> Leaderboard([0.91, 0.94], n_test=[100, 400]).error_ratios.round(2).tolist()
-    [1.58, 0.79]
     """
 
     def __post_init__(self, percent: bool | None) -> None:
         check_choice("metric", self.metric, Metric)
         unused = {of: vars(self)[of] for of, metrics in _USED.items() if self.metric not in metrics}
         refuse_unused(f'metric "{self.metric}"', unused)
+        if isinstance(self.scores, str) or hasattr(self.scores, "columns"):
+            fix = 'read_leaderboard reads files and frames; or give one column, frame["score"]'
+            raise InputError("scores are a sequence of numbers, one of each entry", fix=fix)
         given = self.scores.to_pandas() if hasattr(self.scores, "coords") else self.scores
         listed, bounded = list(given), self.metric != "score"
         m = len(listed)
@@ -273,21 +266,21 @@ class Leaderboard(BestScore):
         else:
             if self.n_test is not None:
                 self._set(n_test=checked_number(self.n_test, "n_test"))
-            self._set(**of_errors(self.standard_error, self.scores, names))
+            self._set(**printed_scores.of_errors(self.standard_error, self.scores, names))
         self._checked()
 
     def _set_counts(self, printed: printed_scores.PrintedScores) -> None:
-        """Number of items of accuracies, with their counts of correct answers or own errors."""
         n_test, names = self.n_test, self.names
         if self.standard_error is not None:
             errors, unit = self.standard_error, 0.01 if printed.in_percent else 1.0
-            worth, remarks = sizes_by_errors(self.scores, errors, n_test, names, unit)
+            given = self.scores, errors, n_test, names, unit
+            worth, remarks = printed_scores.sizes_by_errors(*given)
             source = "median of the leading entries, by the standard errors"
             self._set(standard_error=None, notes=(*self.notes, *remarks))
             self._set(**of_sizes(worth, self.scores, source))
             return
         if isinstance(n_test, str) and n_test == "infer":
-            fit = infer_n_test(printed)
+            fit = printed_scores.infer_n_test(printed)
             if not fit.is_identified:
                 problem = f"the number of items cannot be inferred: {fit.statement}"
                 raise InputError(problem, parameter="n_test", fix="give {option}")
@@ -300,7 +293,7 @@ class Leaderboard(BestScore):
         if np.ndim(n_test):
             source = "median of the leading entries, whose numbers differ"
             self._set(**of_sizes(sizes, self.scores, source if np.ptp(sizes) else GIVEN))
-        rounding, bounds, remarks = find_rounding(printed, sizes, names)
+        rounding, bounds, remarks = printed_scores.find_rounding(printed, sizes, names)
         self._set(rounding=rounding, count_bounds=bounds)
         (low, high), n = self.counts, int(sizes[np.argmax(self.scores)])
         if high - low > _WIDE * np.sqrt(1 + n * self.maximum * (1 - self.maximum)):
@@ -336,8 +329,8 @@ class Leaderboard(BestScore):
         return self.copy_with(**known)
 
     def maximum_only(self) -> BestScore:
-        best = vars(self.subset(self.order[:1])) | {"names": ()}
-        best["n_classifiers"] = self.n_classifiers
+        best = vars(self.subset(self.order[:1]))
+        best |= {"names": (), "n_classifiers": self.n_classifiers}
         if self.submissions is not None:  # those of any entry, which may be the best
             every = ListedTries(tuple(self.submissions.ravel().tolist()))
             best["submissions"] = every.nodes()[0][None]

@@ -1,9 +1,7 @@
 """Logs of evaluation tools become tables whose columns have the usual names.
 
-lm-evaluation-harness writes samples (a line per document and filter) and results (scores per task);
-inspect_ai a JSON file, or an archive ``.eval``; Every Eval Ever a line per sample of any model and
-task. A row is a score of a model by one metric on an item, or a task; what else a log says of an
-item stands in columns ``doc.KEY`` or ``metadata.KEY`` (``tests/data/test_logs.py``).
+A row is a score of a model by one metric on an item, or a task; what else a log says of an item
+stands in columns ``doc.KEY`` or ``metadata.KEY``.
 """
 
 import json
@@ -45,7 +43,7 @@ type Placed = list[tuple[str, Any]]  # where a sample stands, and what is there
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Logs in a folder and the folders in it; samples say more than other JSON beside them."""
+    """Logs in a folder and the folders in it, samples before other JSON."""
     for patterns in _PATTERNS:
         if found := {path for pattern in patterns for path in folder.rglob(pattern)}:
             return sorted(found)
@@ -56,7 +54,7 @@ def files_in(folder: Path) -> list[Path]:
 def rows_of_log(
     value: Any, places: Sequence[str], path: Path, name: str
 ) -> tuple[list[tables.Row], str]:
-    """Rows of parsed JSON, and the tool that wrote it, or ""; ``name`` is the default model."""
+    """Rows of parsed JSON, and the tool that wrote it, or ""."""
     samples = value if isinstance(value, list) else [value]
     first = samples[0] if samples and isinstance(samples[0], dict) else {}
     log = first if value is first else {}
@@ -80,7 +78,7 @@ def rows_of_log(
 
 
 def parse_archive(members: Mapping[str, bytes]) -> tuple[Any, list[str]]:
-    """Log in an archive of inspect_ai as one value, which is not of lines."""
+    """Log in an archive of inspect_ai, and no lines."""
     if "header.json" not in members:
         raise InputError("the evaluation is not finished (no header.json)")
     names = [name for name in members if name.startswith("samples/") and name.endswith(".json")]
@@ -91,7 +89,7 @@ def parse_archive(members: Mapping[str, bytes]) -> tuple[Any, list[str]]:
 
 def _get(record: Any, key: str, place: str) -> Any:
     if not isinstance(record, dict) or record.get(key) is None:
-        raise InputError(f"needs {quoted(key)}", line=place)
+        raise InputError(f"{quoted(key)} is missing", line=place)
     return record[key]
 
 
@@ -101,7 +99,6 @@ def _object(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def _names_in(sample: Mapping[str, Any], key: str) -> Row:
-    """Properties of an item that may name its task or cluster; long texts by a digest."""
     return {
         f"{key}.{name}": cell if len(str(cell)) <= _LONGEST else digest_of(str(cell))
         for name, cell in _object(sample, key).items()
@@ -110,7 +107,7 @@ def _names_in(sample: Mapping[str, Any], key: str) -> Row:
 
 
 def _rows_of_samples(samples: Placed, path: Path, name: str) -> Iterator[Row]:
-    """Row per document, filter and metric: what holds a number in the first sample."""
+    """Row per document, filter and metric."""
     folder, match = path.resolve().parent, _SAMPLES.fullmatch(path.name)
     about: Row = {"folder": str(folder / name), "run": "1"}
     if match:
@@ -119,7 +116,8 @@ def _rows_of_samples(samples: Placed, path: Path, name: str) -> Iterator[Row]:
             results = json.loads(path.with_name(f"results_{match['time']}.json").read_bytes())
             about["n_shot"] = _object(results, "n-shot").get(match["task"])
     _, first = samples[0]
-    metrics = [one for one in first if one not in _NO_METRICS and tables.is_number(first[one])]
+    able = [one for one in first if one not in _NO_METRICS and tables.parse_cell(first[one])]
+    metrics = [one for one in able if any(tables.is_number(of.get(one)) for _, of in samples)]
     if not metrics:  # of a corpus, such as BLEU
         yield about | {"line": samples[0][0], "item": "", "score": None, "metric": ""}
     for place, sample in samples:
@@ -148,7 +146,7 @@ def _rows_of_results(log: Mapping[str, Any], name: str) -> Iterator[Row]:
 
 
 def _rows_of_inspect(log: Mapping[str, Any]) -> Iterator[Row]:
-    """Row per sample, epoch and scorer, or number of a scorer; without any, a row of no metric."""
+    """Row per sample, epoch and scorer, or number of a scorer."""
     about, model = log["eval"], _get(log["eval"], "model", "eval")
     samples = log["samples"] if isinstance(log.get("samples"), list) else []
     started = about.get("created") or about.get("run_id") or ""
@@ -175,7 +173,7 @@ def _rows_of_records(records: Placed) -> Iterator[Row]:
 
 
 def choose_metric(table: tables.Table, metric: str | None) -> tables.Table:
-    """Table of logs with one score of each item and run, by one metric of its task."""
+    """Table of logs with the scores by one metric of each task."""
     tasks = _tasks_of(table)
     items = list(map(str, table.columns.get("item", tasks)))
     documents = zip(tasks, items, strict=True)
@@ -190,12 +188,14 @@ def choose_metric(table: tables.Table, metric: str | None) -> tables.Table:
             fix = "choose with {option} (NAME+NAME for several tasks); beside pass@K choose with "
             fix += "--column score=NAME (in Python score=)"
             raise table.error(problem, "metric", fix)
-    rows = enumerate(zip(tasks, table.columns["metric"], strict=True))
-    kept = [i for i, (task, name) in rows if task in chosen and name in ("", chosen[task])]
+    named = enumerate(zip(tasks, table.columns["metric"], items, strict=True))
+    rows = [(i, name) for i, (of, name, item) in named if of in chosen and (name or item)]
+    kept = [i for i, name in rows if name in ("", chosen[tasks[i]])]
     used = dict.fromkeys(chosen.values())
     models = list(map(str, table.columns["model"]))
     if lost := set(models) - {models[row] for row in kept}:
-        raise table.error(f"{listed(sorted(lost))} has no scores by {listed(used)}", "metric")
+        problem = f"{listed(sorted(lost))} has no scores by {listed(used)}"
+        raise table.error(problem, fix="name a metric of all models, or only logs of the others")
     if table.origin == _RESULTS and len({(models[row], tasks[row]) for row in kept}) < len(kept):
         fix = "name one run, or the samples_*.jsonl of all"
         raise table.error("has results of several runs of a model", fix=fix)
@@ -224,7 +224,7 @@ def choose_metric(table: tables.Table, metric: str | None) -> tables.Table:
 
 
 def _differing(keys: Iterable[Any], values: Sequence[Any]) -> list[int]:
-    """Rows of the first two different values of one key, if there are any."""
+    """Rows of the first two different values of one key."""
     first = dict[Any, int]()
     for row, (key, value) in enumerate(zip(keys, values, strict=False)):
         if value is not None and values[first.setdefault(key, row)] != value:
@@ -233,11 +233,7 @@ def _differing(keys: Iterable[Any], values: Sequence[Any]) -> list[int]:
 
 
 def metrics_of_tasks(table: tables.Table, metric: str | None) -> dict[str, list[str]]:
-    """Metrics that may be meant in each task of logs, one but where several are equally usual.
-
-    It is the metric that was asked for ("exact_match,strict-match", "judge.f1", joined by "+" for
-    several tasks); in tasks without it the usual one, or the only one; of results, the first.
-    """
+    """Metrics that may be meant in each task of logs; several where all are as usual."""
     pairs = zip(_tasks_of(table), table.columns["metric"], strict=True)
     known: dict[str, list[str]] = {}
     for task, name in dict.fromkeys(pairs):
@@ -256,7 +252,6 @@ def metrics_of_tasks(table: tables.Table, metric: str | None) -> dict[str, list[
 
 
 def _meant(names: list[str], asked: list[str]) -> list[str]:
-    """Metrics of a task: those that were asked for if it has any, else the usual one."""
     usual = ([name for name in names if name.partition(",")[0] == word] for word in _USUAL)
     of_asked = [name for name in names if name in asked]
     return of_asked or next(filter(None, usual), names)
@@ -267,7 +262,7 @@ def _tasks_of(table: tables.Table) -> list[str]:
 
 
 def name_models(table: tables.Table) -> tables.Table:
-    """Models and runs by the folders of their samples, where these are still in the table."""
+    """Table with models and runs by the folders of their samples."""
     if "folder" not in table.columns:
         return table
     columns = {"model": list[Any](), **table.columns}
@@ -282,10 +277,10 @@ def name_models(table: tables.Table) -> tables.Table:
 
 
 def _models_of(folders: Sequence[Path]) -> dict[str, tuple[str, str]]:
-    """Model and run of each folder of samples, below what all of them have in common.
+    """Model and run of each folder of samples.
 
-    Folders called like a run (``seed1``) or a date are runs of what stands before them, else of all
-    the others; of all the others, too, where one run has several models.
+    Folders called like a run (``seed1``) or a date are runs of what stands before them, else, or
+    where one run has several models, of all the others.
     """
     root = Path(os.path.commonpath([folder.parent for folder in folders]))
     found, whole = dict[str, tuple[str, str]](), dict[str, tuple[str, str]]()
@@ -300,11 +295,7 @@ def _models_of(folders: Sequence[Path]) -> dict[str, tuple[str, str]]:
 
 
 def clean(table: tables.Table, score: str, lower_is_better: bool) -> tables.Table:
-    """Row of the best score of every team on Kaggle; teams of one name get their id as well.
-
-    Deleted teams and rows without a score are dropped, and scores of 0 unless some are below it or
-    lower is better.
-    """
+    """Row of the best score of every team on Kaggle; teams of one name get their id as well."""
     entry, team_id = (table.find(word, "entry") for word in ("teamname", "teamid"))
     names, ids = (list(map(str, table.columns[title])) for title in (entry, team_id))
     value = table.numbers(table.find(score, "score"))

@@ -1,8 +1,4 @@
-"""Base of all containers, and the two leaderboards of a competition.
-
-Containers are checked once, never changed, and equal where all that was observed is equal
-(``tests/data/test_observed.py``).
-"""
+"""Base of all containers, and the two leaderboards of a competition."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -22,17 +18,13 @@ type Tries = int | tuple[int, int] | TriesPrior
 
 FEWEST_TEAMS = 5  # fewer differences say nothing about their spread
 BOARDS = ("public", "private")
-_SAID = ("notes", "n_test_source")
-"""Fields that say where numbers come from; they are not data."""
+_SAID = ("notes", "n_test_source")  # which are not data
 
 
 class Observed:
-    """Observed data, checked once by the constructor and never changed.
+    """Observed data, checked once, never changed, and equal where everything is equal."""
 
-    ``anchors`` are entries whose skill is known (``data.known``), if any.
-    """
-
-    anchors: ClassVar[Any] = None
+    anchors: ClassVar[Any] = None  # entries whose skill is known
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed, its first 16 digits."""
@@ -98,7 +90,7 @@ def entry_names(names: Iterable[Any] | None, m: int) -> tuple[str, ...]:
 
 
 def number_or_prior(value: Tries, name: str, least: int = 1) -> int | TriesPrior:
-    """A number of at least ``least``, the log-uniform prior of a range, or a prior."""
+    """A number, the log-uniform prior of a range, or a prior."""
     allowed = Range(least, COUNT.high, whole=True)
     if isinstance(value, TriesPrior):
         Range(least, np.inf).check(float(value.quantile(0.5)), f"the median of {name}")
@@ -110,10 +102,7 @@ def number_or_prior(value: Tries, name: str, least: int = 1) -> int | TriesPrior
 
 
 def submission_numbers(submissions: Any, names: Sequence[str]) -> FloatArray | None:
-    """Equally likely numbers of submissions behind each entry, (m, k): one where it is known.
-
-    A number is that of all, a pair (a tuple) a range, anything else one number for each entry.
-    """
+    """Equally likely numbers of submissions behind each entry, (m, k): one where it is known."""
     if submissions is None:
         return None
     is_range = isinstance(submissions, tuple) and len(submissions) == 2
@@ -142,24 +131,21 @@ class PairedBoards(Chosen):
         Standard errors of one score, likewise, for scores that are not accuracies.
         Without either, the size of the noise is learnt from the differences.
     submissions : int, (int, int), TriesPrior or (m,) sequence of int, optional
-        Submissions behind each team, of which its public score is the best, as in ``Leaderboard``;
-        the private score is of the one that was chosen so.
+        Submissions behind each team, as in ``Leaderboard``; the public score is the best of them.
     name : str
     notes : sequence of str
-        What a reader dropped.
 
     Attributes
     ----------
     n_test, standard_errors : tuple of both boards, or None
     submissions : (m, k) array of float, or None
-        Equally likely numbers behind each team: one where all are known.
+        Equally likely numbers behind each team.
     public, private, names, name, notes
 
     Raises
     ------
     InputError
-        Boards of different lengths, scores that are no numbers, fewer than five teams, equal names,
-        accuracies outside [0, 1], sizes or standard errors that cannot be.
+        Boards of different lengths, fewer than five teams, equal names, impossible scores or sizes.
 
     Examples
     --------
@@ -222,7 +208,7 @@ class PairedBoards(Chosen):
         return self.copy_with(names=tuple(names), **kept)
 
     def order(self, scores: FloatArray) -> list[int]:
-        """Indices of the teams by their scores, best first, equal ones by name."""
+        """Indices of the teams, best first, equal ones by name."""
         return sorted(range(self.n_entries), key=lambda i: (-scores[i], self.names[i]))
 
 

@@ -1,8 +1,4 @@
-"""Answers or numbers of classifiers for the same test items: the matrix behind all comparisons.
-
-Everything is checked here, at construction, and never again; the statistics are functions of
-``data.averages`` and ``data.item_values`` (``tests/data/test_outcomes.py``).
-"""
+"""Answers or numbers of classifiers for the same test items: the matrix behind all comparisons."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,12 +12,12 @@ from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.text import checked_clusters, checked_labels, codes_of
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data import averages, item_values
-from bayes_sota.data.averages import Average, check_enough_tasks, summed_by_cluster
-from bayes_sota.data.item_values import Averaging, Passes, Which, task_weights
+from bayes_sota.data import item_values
+from bayes_sota.data.item_values import Average, Averaging, Passes, Which
 from bayes_sota.data.leaderboard import Averaged, Leaderboard
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import LARGEST_NUMBER
+from bayes_sota.data.words import UNITS, is_role_word
 
 ItemMetric = Literal["accuracy", "auc", "mean", "rmse"]
 New = Literal["items", "runs", "tasks"]
@@ -46,11 +42,10 @@ class Outcomes(Observed):
     values : array-like, shape (n_items, n_classifiers)
         Answers: 1 or True if right, 0 or False if wrong; NaN, None or -1 where there is none. Of
         several runs, shares of right ones, with ``n_runs``. For other metrics numbers, none
-        missing. A data frame brings the names of its columns.
+        missing.
     metric : {"accuracy", "auc", "mean", "rmse"}, optional
-        A score is the share of correct answers, or made of numbers: outputs for positive and
-        negative items (AUC), the Dice of every case (mean), the error of every prediction (root
-        mean square). Default: "auc" with labels, else "accuracy".
+        A score is the share of correct answers, or made of numbers, such as the Dice of every case
+        (mean) or the error of every prediction (rmse). Default: "auc" with labels, else "accuracy".
     labels : array-like, shape (n_items,), optional
         1 for positive and 0 for negative items, for AUC.
     lower_is_better : bool, optional
@@ -58,29 +53,29 @@ class Outcomes(Observed):
     names, items : sequence of str, optional
         Each once. Default: the columns of a frame, or "1", ...
     clusters, tasks : sequence of str, optional
-        What each item belongs to: a document, a patient or a family of near-duplicates, whose
-        items depend on each other; a subject or benchmark, for accuracies and means.
+        What each item belongs to: a document or patient, whose items depend on each other; a
+        subject or benchmark, for accuracies and means.
     average : {"items", "tasks"} or mapping of str to float, optional
         Which units have equal weight: items or tasks (default); or tasks with these weights.
     n_runs : int or array-like of int, shape (n_items, n_classifiers), optional
         Runs behind each value, which then is the share of correct answers among them, in [0, 1].
     new : {"items", "runs", "tasks"}
-        What skill is about: new items of these tasks, new runs on these very items, or new tasks;
-        for numbers each item then is a task (``about`` makes it so).
+        What skill refers to: new items of these tasks, new runs on these items, or new tasks; for
+        numbers each item then is a task.
     passes : (int, bool), optional
         K, and whether all of K runs must be right (pass^K) or one of them (pass@K).
     unit, name, notes
-        What an item is called in sentences; label of the matrix; what a reader should know.
+        What an item is called in sentences; label of the matrix; what was read.
 
     Attributes
     ----------
     values : ndarray, shape (n_items, n_classifiers)
-        Answers (0 or 1), shares, passes or numbers, read-only; NaN where an answer is missing.
-    n_items, n_classifiers, n_clusters : int; the latter may be None
+        NaN where an answer is missing.
+    n_items, n_classifiers, n_clusters : int
     task_weights : dict of str to float
         Weight of each task in a score; empty without tasks.
     task_codes : (ndarray of int, shape (n_items,), ndarray, shape (T,))
-        Number of the task of each item, and weights of the tasks; one where there are none.
+        Number of the task of each item, and weights of the tasks.
     averaging : {"items", "tasks", "weights"}
     run_numbers, n_runs : ndarray of int, shape (n_items, n_classifiers); int
         Runs behind each value; the least of them.
@@ -88,18 +83,16 @@ class Outcomes(Observed):
         Items behind the score of each classifier.
     is_answers, is_plain, is_average, has_missing : bool
         Whether outcomes are right or wrong, or shares of right ones; scores are accuracies of
-        single answers, without tasks; errors are those of ``average``: over tasks, runs, or
-        clusters of all items; any answer is missing.
-    measured, runs_in_words : str
-        What scores of several runs are, and how many runs; empty for single answers.
+        single answers, without tasks; errors are those over tasks, runs, or clusters of all items;
+        any answer is missing.
     sign : int
-        What scores are multiplied by to be as they were given: -1 if lower is better.
+        -1 if lower is better: ``scores`` then have the opposite sign.
 
     Raises
     ------
     InputError
-        A value that is no answer or number, missing ones with tasks, runs or another metric, names
-        that repeat or do not match, too few items, runs or tasks.
+        Values that are not answers or numbers, missing ones with tasks, runs or another metric,
+        names that repeat, do not match or are those of roles, too few items, runs or tasks.
 
     Examples
     --------
@@ -131,6 +124,10 @@ class Outcomes(Observed):
         check_choice("metric", self.metric, ItemMetric)
         check_choice("new", new, New)
         given, runs, columns = item_values.values_of_runs(values, n_runs)
+        for of in columns or () if names is None else ():
+            if is_role_word(of, "label") or (len(of) > 1 and is_role_word(of, *UNITS)):
+                fix = "drop or rename it; read_outcomes reads frames with such columns"
+                raise InputError(f"column {quoted(of)} is not named like a classifier", fix=fix)
         self.run_numbers, self.n_runs, most = runs, int(runs.min()), int(runs.max())
         ends = " to ".join(f"{count:,}" for count in dict.fromkeys((self.n_runs, most)))
         self.runs_in_words = f"{ends} runs" if most > 1 else ""
@@ -144,7 +141,7 @@ class Outcomes(Observed):
             fix = "name its column with --column task=NAME (in Python tasks=)"
             raise InputError("{name} needs the task of every item", parameter="average", fix=fix)
         kinds, codes = codes_of(self.tasks or [""] * n)
-        weights = task_weights(average, kinds, np.bincount(codes).astype(float))
+        weights = item_values.task_weights(average, kinds, np.bincount(codes).astype(float))
         self.task_codes = codes, weights
         self.task_weights = dict(zip(kinds, weights.tolist(), strict=True)) if self.tasks else {}
         how: Any = "weights" if isinstance(average, Mapping) else average
@@ -170,7 +167,6 @@ class Outcomes(Observed):
         self.is_average = self.is_answers and not (self.is_plain and alone)
 
     def _checked_cells(self, given: FloatArray) -> FloatArray:
-        """Values with NaN where an answer is missing, as it may without tasks and runs."""
         single = self.is_answers and not self.runs_in_words
         if single:
             given = np.where(given == MISSING, np.nan, given)
@@ -181,8 +177,10 @@ class Outcomes(Observed):
         if wrong.size:
             row, column = wrong[0]
             cell = f"{given[row, column]:g} for item {quoted(self.items[row])}"
-            fix = "answers are 1, 0 or, without tasks and runs, missing, and shares 0 to 1"
-            fix += '; numbers need the metric "mean", and none is missing'
+            fix = (
+                "an answer is 1 or 0 (missing only without tasks and runs), a share of runs is in "
+            )
+            fix += '0 to 1, and other numbers need the metric "mean" with none missing'
             raise InputError(f"classifier {quoted(self.names[column])} has {cell}", fix=fix)
         return given
 
@@ -193,16 +191,17 @@ class Outcomes(Observed):
                 what = self.measured + " on new runs" * (self.new == "runs")
                 raise InputError(f"{what}: every item needs {least} runs, some have {self.n_runs}")
             if self.new == "tasks":
-                check_enough_tasks(len(self.task_weights))
+                item_values.check_enough_tasks(len(self.task_weights))
             return
-        runs = self.passes is not None or self.runs_in_words or self.new == "runs"
-        if runs:
+        if self.passes is not None or self.runs_in_words or self.new == "runs":
             raise InputError("numbers such as Dice have no runs and no pass@K; answers have them")
         if self.tasks is not None and (self.metric != "mean" or self.new == "tasks"):
             raise InputError('numbers in tasks need the metric "mean", and about() for new tasks')
         alone = [task for task, size in Counter(self.tasks).items() if size == 1]
         if alone or self.n_clusters == 1:
-            one = f"task {quoted(alone[0])} has one item" if alone else "all items are in a cluster"
+            one = (
+                f"task {quoted(alone[0])} has one item" if alone else "all items are in one cluster"
+            )
             raise InputError(f"{one}, which does not show how numbers vary; leave it out")
 
     def __repr__(self) -> str:
@@ -222,20 +221,21 @@ class Outcomes(Observed):
 
     @cached_property
     def average(self) -> Average:
-        """Scores, larger is better (negative if lower is), with their influence values."""
+        """Scores, larger is better, with their influence values."""
         tasks, weights = self.task_codes
         if self.is_average and self.new == "runs":
-            noise = item_values.variance_of_runs(self._given, self.run_numbers, self.passes)
-            return averages.averaged_over_runs(self.values, noise, tasks, weights, self.run_numbers)
+            runs = self.run_numbers
+            noise = item_values.variance_of_runs(self._given, runs, self.passes)
+            return item_values.averaged_over_runs(self.values, noise, tasks, weights, runs)
         if self.is_average:
-            of = averages.averaged_over_tasks if self.new == "tasks" else averages.averaged
+            of = item_values.averaged_over_tasks if self.new == "tasks" else item_values.averaged
             clusters = None if self.clusters is None else codes_of(self.clusters)[1]
             return of(self.values, tasks, clusters, weights)
         if self.is_answers:
             scores = np.nanmean(self.values, axis=0)
             influence = np.nan_to_num(self.values - scores) / self.totals
-            return Average.plain(scores, summed_by_cluster(influence, self.clusters), 1)
-        rows = summed_by_cluster(self.influence / self.n_items, self.clusters)
+            return Average.plain(scores, item_values.summed_by_cluster(influence, self.clusters), 1)
+        rows = item_values.summed_by_cluster(self.influence / self.n_items, self.clusters)
         kinds = tasks if self.labels is None else self.labels.astype(np.intp)
         if self.clusters is not None:
             kinds = np.zeros(len(rows), np.intp)
@@ -270,8 +270,8 @@ class Outcomes(Observed):
     def subset(self, classifiers: Which = None, items: Which = None) -> "Outcomes":
         """The same outcomes for some classifiers and items, in the order asked for; default all.
 
-        Each is a number (from 0; negative ones count from the end) or a name; or a mask of booleans
-        says which. Known skills are kept unless items are chosen.
+        Each is a number from 0 or a name; or a mask of booleans says which. Known skills are kept
+        unless items are chosen.
 
         Examples
         --------
@@ -286,9 +286,8 @@ class Outcomes(Observed):
         known = {kind: None if of is None else [of[i] for i in rows] for kind, of in every.items()}
         known["names"] = [self.names[j] for j in columns]
         some = self._with(self._given[at], n_runs=self.run_numbers[at], **known)
-        if self.anchors is None or items is not None:
-            return some
-        return some.copy_with(anchors=self.anchors.among(columns))
+        is_kept = self.anchors is not None and items is None
+        return some.copy_with(anchors=self.anchors.among(columns)) if is_kept else some
 
     def _with(self, values: FloatArray, **changes: Any) -> "Outcomes":
         known = {name: getattr(self, name) for name in _KEPT} | changes
@@ -298,29 +297,23 @@ class Outcomes(Observed):
         return Outcomes(values, average=average, **known)
 
     def complete(self) -> "Outcomes":
-        """The items that every classifier has, two at least; itself where nothing is missing."""
+        """The items that every classifier has; itself where nothing is missing."""
         return self.subset(items=~np.isnan(self.values).any(axis=1)) if self.has_missing else self
 
     def about(self, new: New, passes: Passes | None = None) -> "Outcomes":
         """The same outcomes, with skills that refer to new items, runs or tasks.
 
-        For numbers and new tasks the result has one item for each task, with the mean of its
-        numbers.
-
-        Examples
-        --------
-        >>> Outcomes([[0.5, 0], [1, 1]], n_runs=2).about("runs").new
-        'runs'
+        For numbers and new tasks the result has one item for each task.
         """
         values, known = self._given, dict[str, Any]()
         if self.is_answers or new == "runs" or passes:
             runs = np.where(np.isnan(values), 1, self.run_numbers)
             known = {"new": new, "passes": passes, "n_runs": runs}
         elif new == "tasks" != self.new:
-            check_enough_tasks(len(self.task_weights))
+            item_values.check_enough_tasks(len(self.task_weights))
             if self.averaging != "tasks":
-                raise InputError("new tasks of numbers count the same: leave out other weights")
-            values = averages.group_means(values, self.task_codes[0])
+                raise InputError("new tasks of numbers have equal weights: give no others")
+            values = item_values.group_means(values, self.task_codes[0])
             known = {"items": sorted(self.task_weights), "tasks": None, "clusters": None}
             known |= {"new": new, "unit": "task"}
         return self._with(values, **known)
@@ -335,7 +328,7 @@ class Outcomes(Observed):
             return Leaderboard(self.scores, **known)
         error = float(self.standard_errors[int(np.argmax(self.scores))])
         if error <= _ROUND_OFF * float(np.max(np.abs(self.values))):
-            raise InputError("the best has the same number for every item: no standard error")
+            raise InputError("the best has the same number for every item, so no standard error")
         known |= {"metric": "score", "lower_is_better": self.lower_is_better}
         return Leaderboard(self.sign * self.scores, standard_error=error, **known)
 

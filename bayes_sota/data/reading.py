@@ -1,25 +1,26 @@
-"""From a source to one row per score; or to battles of two entries each.
+"""From any source to a table, below one limit of bytes, and from there to one row per score."""
 
-Battles have a winner and a loser, or a verdict or numbers of wins beside a pair; each row becomes
-numbers of battles that its first entry won, that its second entry won, and that were tied.
-"""
-
-from collections.abc import Iterable, Mapping, Sequence
+import gzip
+import io
+import zipfile
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
+from os import PathLike
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from bayes_sota.core.arguments import check_choice
-from bayes_sota.core.errors import listed, quoted
+from bayes_sota.core.errors import InputError, listed, quoted
+from bayes_sota.core.files import check_file
 from bayes_sota.core.text import nearest
-from bayes_sota.core.types import FloatArray
-from bayes_sota.data import logs, words
+from bayes_sota.data import logs, tables, words
 from bayes_sota.data.layouts import Layout, find_layout
-from bayes_sota.data.opening import read_all
-from bayes_sota.data.tables import Table, describe_parts
-from bayes_sota.data.tidy import Tidy, joined, melt
-from bayes_sota.data.words import BATTLES, COLUMNS, ROLES, key
+from bayes_sota.data.tables import Table
+from bayes_sota.data.tidy import Tidy, battles_of, joined, melt
+from bayes_sota.data.words import COLUMNS, key, place_in
 
 type Direction = Literal["lower", "higher"] | None
 
@@ -27,9 +28,8 @@ _NAMING = ("entry", "unit", "task", "fold", "metric")  # roles of what may be su
 _MOST_METRICS = 100  # rows of a table, if they are metrics
 _MOST_IN_A_ROW = 9  # whole numbers one after the other that may be scores
 _FILTERED = ("entry", "task", "metric", "unit", "opponent")
-_BESIDE = ("cluster", "tournament")
-_OF_BATTLES = ("winner", "loser", "tie", "count", *_BESIDE)
-_RESULTS = ("first", "second", "tie", "unfinished")  # of a battle, by their places
+MOST_BYTES = 200_000_000
+_WHOLE = logs.MARKS | {"[Content_Types].xml"}  # a log, a workbook
 
 
 def read_tidy(
@@ -51,20 +51,12 @@ def read_tidy(
     direction : {"lower", "higher"}, optional
         Which scores are better; needed where a name says that scores are losses.
     **roles : str
-        Column of a role: ``entry="team"``, ``score="acc"``. It wins over every name. For logs
-        ``score`` is the metric.
+        Column of a role: ``entry="team"``, ``score="acc"``. For logs ``score`` is the metric.
 
     Raises
     ------
     InputError
         A table that can be read in several ways, or a cell that is wrong.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"model": ["a", "b"], "acc": [0.9, 0.8], "size": [1, 2]})
-    >>> read_tidy(frame).sentence
-    'Read: entries from "model", scores from "acc"; not used: "size".'
     """
     for role in roles:
         check_choice("the role of a column", role, COLUMNS)
@@ -87,7 +79,7 @@ def read_tidy(
 def _scores_of(
     table: Table, use: Sequence[str], direction: Direction, roles: Mapping[str, str]
 ) -> Tidy:
-    if not use and (battles := _battles_of(table, roles)) is not None:
+    if not use and (battles := battles_of(table, roles)) is not None:
         return battles
     is_competition = {"teamid", "teamname", "score"} <= set(map(key, table.columns))  # Kaggle
     if is_competition:
@@ -112,7 +104,6 @@ def _without(tidy: Tidy, names: Sequence[str]) -> Tidy:
 
 
 def _without_summaries(table: Table, layout: Layout) -> Table:
-    """Table without summary rows, which are called "average" or the like."""
     dropped: dict[int, str] = {}
     for role in [role for role in _NAMING if role in layout.roles]:
         names = list(map(str, table.columns[layout.roles[role]]))
@@ -139,7 +130,7 @@ def _check_one_metric(tidy: Tidy) -> None:
 
 
 def _check_one_scale(tidy: Tidy) -> None:
-    """Raise ``InputError`` if columns differ in scale: shares or percent beside larger numbers."""
+    """Refuse shares or percent beside larger numbers."""
     columns = tidy.value.reshape(len(tidy.titles), -1)
     known = [cells for of in columns if (cells := np.sort(of[~np.isnan(of)])).size]
     counts = {cells.size > _MOST_IN_A_ROW and bool((np.diff(cells) == 1).all()) for cells in known}
@@ -151,7 +142,7 @@ def _check_one_scale(tidy: Tidy) -> None:
 
 
 def _are_losses(tidy: Tidy, direction: Direction) -> bool | None:
-    """Direction that the user or the table gives, None if by task; else no name may be a loss."""
+    """Whether lower is better, None if by task; names of losses need a direction."""
     if direction not in (None, "lower", "higher"):
         raise tidy.error(f"got {direction!r}", "direction", "give {option}")
     told = {word.lower() in ("false", "0") for word in tidy.labels.get("direction", ()) if word}
@@ -174,107 +165,161 @@ def _are_losses(tidy: Tidy, direction: Direction) -> bool | None:
     return False
 
 
-def _battles_of(table: Table, asked: Mapping[str, str]) -> Tidy | None:
-    """Battles, with the share that the entry won against its opponent; None of scores."""
-    if asked.keys() & {"entry", "unit", "score", "task", "public", "private"}:
-        return None
-    roles = {role: _named(table, ROLES[role]) for role in _OF_BATTLES}
-    roles |= {role: table.find(asked[role], role) for role in _OF_BATTLES if role in asked}
-    found = _count_results(table, roles)
-    if found is None:
-        _refuse_matrix(table)
-        return None
-    counts, used = found
-    if roles["count"]:
-        counts, used = counts * table.numbers(roles["count"])[:, None], [*used, roles["count"]]
-    labels = dict(zip(("entry", "opponent"), map(table.names, used), strict=False))
-    same = np.flatnonzero(labels["entry"] == labels["opponent"]).tolist()
-    if same:
-        raise table.bad_cells(used[1], same, "a player cannot play against itself")
-    beside = {role: roles[role] for role in _BESIDE if roles[role] not in ("", *used)}
-    labels |= {role: table.names(column) for role, column in beside.items()}
-    parts = [f"battles from {listed(used)}"]
-    parts += [f"{role}s from {quoted(column)}" for role, column in beside.items()]
-    rows, results = np.nonzero(counts)
-    value = np.array([1.0, 0.0, 0.5])[results]
-    return Tidy(
-        layout="battles",
-        value=value,
-        texts=list(map(str, value)),
-        labels={role: names[rows] for role, names in labels.items()},
-        numbers={"count": counts[rows, results]},
-        lines=[table.lines[row] for row in rows],
-        sentence=describe_parts(table, parts, [*used, *beside.values()]),
-        **table.about,
+def read_table(source: Any, metric: str | None = None) -> Table:
+    """Table of a path, a folder of logs, a list of paths or a data frame."""
+    parts = read_all(source, metric)
+    if len(parts) > 1:
+        raise InputError("several files need a column that names the entries", where=parts[1].where)
+    return parts[0]
+
+
+def read_all(source: Any, metric: str | None = None) -> list[Table]:
+    """Tables of a source or a list of them; that of logs with one metric of each task."""
+    parts = open_all(source)
+    return [logs.choose_metric(parts[0], metric)] if parts[0].origin else parts
+
+
+def open_all(source: Any) -> list[Table]:
+    """Tables as in ``read_all``, but that of logs has a row for each metric."""
+    parts = list(map(_opened, source if isinstance(source, list | tuple) else [source]))
+    if not parts:
+        raise InputError("there are no files to read")
+    are_named = all(any(place_in("entry", x) is not None for x in of.columns) for of in parts)
+    if are_named or any(table.origin for table in parts):
+        parts = [_below_each_other(parts)]
+    elif len({table.name for table in parts}) < len(parts):  # files of a model in its folder
+        parts = [replace(of, name=Path(of.where).resolve().parent.name) for of in parts]
+    return [logs.name_models(parts[0])] if parts[0].origin else parts
+
+
+def _below_each_other(parts: Sequence[Table]) -> Table:
+    if len(parts) == 1:
+        return parts[0]
+    origins = sorted({table.origin or "table" for table in parts})
+    if len(origins) > 1:
+        raise InputError(f"only files of one format can be joined; choose {' or '.join(origins)}")
+    titles = dict.fromkeys(name for table in parts for name in table.columns)
+    cells = [{name: of.columns.get(name, [None] * len(of)) for name in titles} for of in parts]
+    return replace(
+        parts[0],
+        columns={name: list(chain.from_iterable(of[name] for of in cells)) for name in titles},
+        **tables.of_several(parts),
     )
 
 
-def _named(table: Table, words: Iterable[str]) -> str:
-    return next((name for name in table.columns if key(name) in words), "")
+def _opened(source: Any) -> Table:
+    """Table of one source; whatever a decoder raises becomes an ``InputError``."""
+    if isinstance(source, Table):
+        return source
+    is_path = isinstance(source, str | PathLike)
+    if not (is_path or tables.is_frame(source)):
+        kind = type(source).__name__
+        raise InputError(f"a path or data frame is needed, got {kind}; bs.Leaderboard takes scores")
+    where = str(source) if is_path else "the data frame"
+    try:
+        if is_path:
+            return _table_of_path(Path(source), where)
+        return _table_of_frame(source, where=where, name="table")
+    except Exception as error:
+        reason = " ".join(str(getattr(error, "strerror", None) or error).split())
+        extra = "parquet" if "pyarrow" in reason else "excel"
+        fix = f"pip install 'bayes-sota[{extra}]'" if isinstance(error, ImportError) else ""
+        problem = InputError(f"cannot be read ({reason})", fix=fix)
+        raised = error if isinstance(error, InputError) else problem
+        raised.where, raised.is_unreadable = raised.where or where, True
+        raise raised from None
 
 
-def _numbers(table: Table, columns: Iterable[str]) -> FloatArray:
-    """Numbers of columns, (n_rows, n_columns), 0 in empty cells and of no column."""
-    every = [table.numbers(name) if name else np.zeros(len(table)) for name in columns]
-    return np.nan_to_num(np.column_stack(every))
+def _table_of_path(path: Path, where: str) -> Table:
+    if path.is_dir():
+        table = _below_each_other(list(map(_opened, logs.files_in(path))))
+        return replace(table, where=where, name=path.resolve().name)
+    data, file_name, members = _content(path)
+    name, notes, origin = Path(file_name).stem, list[str](), ""
+    if data[:3] == b"CDF" or data[1:4] == b"HDF":
+        raise InputError("is a saved result (netCDF)", fix="in Python bs.read_result reads it")
+    if data[:4] == b"PAR1":
+        return _table_of_frame(_frame_of_parquet(data), where=where, name=name)
+    if members and logs.MARKS.isdisjoint(members):
+        rows, notes = _rows_of_workbook(data)
+    elif not members and (text := tables.decoded(data)).lstrip()[:1] not in ("[", "{"):
+        rows = tables.rows_of_text(text)
+    else:
+        value, places = logs.parse_archive(members) if members else tables.parse_json(text)
+        rows, origin = logs.rows_of_log(value, places, path, name)
+        if not origin:
+            rows = tables.rows_of_json(value, places)
+    return tables.table_of_rows(rows, notes, where=where, name=name, origin=origin)
 
 
-def _count_results(table: Table, roles: dict[str, str]) -> tuple[FloatArray, list[str]] | None:
-    """Numbers of battles that the first won, the second won, and that were tied, (n_rows, 3).
+def _frame_of_parquet(data: bytes) -> Any:
+    import pandas as pd
+    from pyarrow.parquet import read_metadata
 
-    With them the columns that were read, the two entries first.
-    """
-    pair = [roles["winner"], roles["loser"]]
-    if all(pair):
-        ties = _numbers(table, [roles["tie"]])
-        used = [name for name in (*pair, roles["tie"]) if name]
-        return np.hstack([1 - ties, 0 * ties, ties]), used
-    texts = {key(name): name for name in table.columns if not table.parsed(name).is_numeric}
-    stems = [stem.strip("'") for stem in (*BATTLES["stems"], *ROLES["entry"])]
-    both = ((stem, sides.split(":")) for stem in stems for sides in BATTLES["sides"])
-    found = [(stem, sides) for stem, sides in both if texts.keys() >= {stem + of for of in sides}]
-    if not found:
-        return None
-    stem, sides = found[0]
-    pair = [texts[stem + side] for side in sides]
-    wins = [name for name in table.columns if key(name).startswith("win")]
-    first, second, tie = (
-        next((name for name in wins if key(name).endswith(of)), "") for of in (*sides, "tie")
-    )
-    if first and second:
-        roles["count"] = ""  # of battles in all
-        wins = [first, second, tie or roles["tie"]]
-        return _numbers(table, wins), [*pair, *filter(None, wins)]
-    verdict = roles["winner"] or _named(table, BATTLES["verdict"])
-    if verdict:
-        return np.eye(4)[_results(table, pair, sides, verdict), :3], [*pair, verdict]
-    if stem or sides[0] != "a":  # models may be called a and b
-        raise table.error(f"{listed(pair)} look like pairs, and no column says who won", "winner")
-    return None
+    about = read_metadata(io.BytesIO(data))
+    _check_size(8 * about.num_rows * about.num_columns)
+    return pd.read_parquet(io.BytesIO(data), dtype_backend="numpy_nullable")
 
 
-def _results(table: Table, pair: list[str], sides: list[str], verdict: str) -> Any:
-    """Place of each battle's result, by the verdict on it."""
-    names = table.names(verdict)
-    plain = [
-        key(name) if any(map(str.isalpha, name)) else name.removesuffix(".0") for name in names
-    ]
-    words = {word: place for place, of in enumerate(_RESULTS) for word in BATTLES[of]}
-    words |= {word: place for place in (0, 1) for word in (key(pair[place]), sides[place])}
-    if key(verdict) in BATTLES["numbered"]:  # 0 may be a tie, or one of the two
-        words |= {"2": 1, "0": 2 if "2" in plain else -1}
-    first, second = (table.names(column) == names for column in pair)
-    results = np.select([first, second], [0, 1], [words.get(word, -1) for word in plain])
-    bad = np.flatnonzero(results < 0).tolist()
-    if bad:
-        problem = f"{', '.join(pair)}, tie or the name of one of them is needed"
-        raise table.bad_cells(verdict, bad, problem)
-    return results
+def _rows_of_workbook(data: bytes) -> tuple[list[tables.Row], list[str]]:
+    """Rows of the first sheet that holds a table, with a note on the others."""
+    import pandas as pd
+
+    sheets = pd.read_excel(io.BytesIO(data), sheet_name=None, header=None, dtype=object)
+    titles = [title for title, sheet in sheets.items() if sheet.notna().sum(axis=1).max() > 1]
+    if not titles:
+        raise InputError("no sheet holds a table")
+    sheet = sheets[titles[0]]
+    cells = sheet.astype(object).where(sheet.notna(), None).to_numpy().tolist()
+    rows = [(f"row {i}", row) for i, row in enumerate(cells, 1) if set(row) != {None}]
+    note = f"read sheet {quoted(titles[0])}, not {listed(titles[1:])}"
+    return rows, [note] * (len(titles) > 1)
 
 
-def _refuse_matrix(table: Table) -> None:
-    first = table.first_text()
-    entries = sorted(str(cell).strip() for cell in table.columns[first])
-    if entries == sorted(table.columns.keys() - {first}) and len(entries) > 1:
-        fix = "write numbers of wins in rows of winner, loser and count"
-        raise table.error("is a square matrix, whose rows are called like its columns", fix=fix)
+def _table_of_frame(frame: Any, **source: str) -> Table:
+    import narwhals as nw
+
+    opened = nw.from_native(_with_index(frame), eager_only=True)
+    columns = []
+    for series in opened.iter_columns():
+        empty = series.is_null().to_list()
+        cells = [None if e else cell for cell, e in zip(series.to_list(), empty, strict=True)]
+        if series.dtype == nw.Float32:  # 0.9, not 0.8999999762
+            cells = [cell if cell is None else float(f"{cell:.7g}") for cell in cells]
+        columns.append(cells)
+    lines = [f"row {number}" for number in range(1, len(opened) + 1)]
+    return tables.make_table(zip(opened.columns, columns, strict=True), lines, **source)
+
+
+def _with_index(frame: Any) -> Any:
+    if not hasattr(frame, "reset_index"):
+        return frame
+    index = frame.index
+    is_count = index.nlevels == 1 and index.name is None and index.dtype.kind in "iu"
+    frame = frame.reset_index(drop=is_count, allow_duplicates=True)
+    names = [name if isinstance(name, tuple) else (name,) for name in frame.columns]
+    return frame.set_axis([" ".join(map(str, levels)) for levels in names], axis=1)
+
+
+def _content(path: Path) -> tuple[bytes, str, dict[str, bytes]]:
+    """Content of a file, its name, and the members of a workbook or a log of inspect_ai."""
+    check_file(path)
+    with path.open("rb") as file:
+        data, name = file.read(MOST_BYTES + 1), path.name
+    if data[:2] == b"\x1f\x8b":
+        with gzip.open(io.BytesIO(data)) as packed:
+            data, name = packed.read(MOST_BYTES + 1), name.removesuffix(".gz")
+    _check_size(len(data))
+    if not data.startswith(b"PK\3\4"):
+        return data, name, {}
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        _check_size(sum(member.file_size for member in archive.infolist()))
+        members = {name: archive.read(name) for name in archive.namelist()}
+    if _WHOLE.isdisjoint(members):
+        raise InputError(f"is an archive of {listed(members)}", fix="unpack it")
+    return data, name, members
+
+
+def _check_size(size: int) -> None:
+    if size > MOST_BYTES:
+        raise InputError(f"holds more than {MOST_BYTES:,} bytes")

@@ -1,13 +1,14 @@
 """A table as it was read: columns of cells, and where each row stands.
 
-Numbers are as people print them: 91.2 %, 0.95 ± 0.02, 0.95 (0.02), **0.95**. Text has commas,
-semicolons or tabs, or is Markdown, or JSON: a list of records, lines of them, or a record per name.
+Numbers are as people print them: 91.2 %, 0.95 ± 0.02, 0.95 (0.02), **0.95**. JSON is a list of
+records, lines of them, or a record per name.
 """
 
 import csv
 import io
 import json
 import re
+import shlex
 from collections.abc import Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
@@ -38,7 +39,7 @@ _LONGEST = 100  # characters of a number
 
 
 class Printed(NamedTuple):
-    """A number as printed: its value, its error and its digits."""
+    """A number as printed."""
 
     value: float
     error: float = np.nan
@@ -49,13 +50,7 @@ NOTHING = Printed(np.nan)
 
 
 def parse_cell(cell: Any) -> Printed | None:
-    """Number in a cell, ``NOTHING`` where the cell is empty, None where it is text.
-
-    Examples
-    --------
-    >>> parse_cell("0.95 (0.02)").error, parse_cell("91.2 %").value, parse_cell("svm")
-    (0.02, 0.912, None)
-    """
+    """Number in a cell, ``NOTHING`` where the cell is empty, None where it is text."""
     if cell is None or cell != cell:
         return NOTHING
     if isinstance(cell, str) and _PLAIN.fullmatch(cell):
@@ -87,12 +82,12 @@ class Numbers:
 
     @property
     def is_numeric(self) -> bool:
-        """Whether most cells hold numbers, so that text among them is a mistake."""
+        """Whether most cells hold numbers."""
         return int(np.isfinite(self.value).sum()) > len(self.bad)
 
 
 def parse_numbers(cells: Sequence[Any]) -> Numbers:
-    """Numbers of cells; equal ones are parsed once."""
+    """Numbers of cells; equal cells are parsed once."""
     different, codes = first_seen(cells)
     parsed = list(map(parse_cell, different))
     value, error, texts = zip(*(number or NOTHING for number in parsed), strict=True)
@@ -109,7 +104,7 @@ def first_seen(values: Sequence[Any]) -> tuple[list[Any], IntArray]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Source:
-    """Place, name and notes of data that were read; ``origin``: tool that wrote a log, or ""."""
+    """Place, name and notes of data that were read; ``origin`` is the tool that wrote a log."""
 
     where: str
     name: str
@@ -122,7 +117,7 @@ class Source:
         return {one.name: getattr(self, one.name) for one in fields(Source)}
 
     def error(self, problem: str, parameter: str = "", fix: str = "", line: str = "") -> InputError:
-        """Error with its place; the default fix asks for the column of a role."""
+        """Error with its place; the default fix asks for a column."""
         fix = fix or "say which with {option}" * bool(parameter)
         return InputError(problem, where=self.where, line=line, parameter=parameter, fix=fix)
 
@@ -144,7 +139,7 @@ class Table(Source):
         return replace(self, columns=kept, lines=lines, notes=(*self.notes, *notes))
 
     def find(self, wanted: str, parameter: str) -> str:
-        """Name of the column that a user asked for, whatever its case and punctuation."""
+        """Name of the column that a user asked for, in any case."""
         alike = [name for name in self.columns if key(name) == key(wanted)]
         if wanted in self.columns or len(alike) == 1:
             return wanted if wanted in self.columns else alike[0]
@@ -169,7 +164,7 @@ class Table(Source):
         return self._parsed[column]
 
     def printed(self, column: str) -> Numbers:
-        """Numbers of a column; text is an error."""
+        """Numbers of a column without text."""
         numbers = self.parsed(column)
         if numbers.bad:
             fix = _SPLIT if self.holds_more(column) else ""
@@ -191,7 +186,7 @@ class Table(Source):
         return [*texts, *self.columns][0]
 
     def bad_cells(self, column: str, rows: list[int], problem: str, fix: str = "") -> InputError:
-        """Error at the first of some cells of a column; up to ten are named."""
+        """Error at the first of some cells; up to ten are named."""
         cells = ["" if cell is None else cell for cell in self.columns[column]]
         problem += f", got {quoted(cells[rows[0]])}"
         problem += "".join(f", {self.lines[i]} has {quoted(cells[i])}" for i in rows[1:MOST_LISTED])
@@ -201,7 +196,7 @@ class Table(Source):
 
 
 def of_several(parts: Sequence[Any]) -> dict[str, Any]:
-    """Fields of several tables, or scores of several files, below each other."""
+    """Fields of several tables below each other."""
     return {
         "where": f"{len(parts)} files",
         "lines": [f"{of.where}, {line}" for of in parts for line in of.lines],
@@ -211,7 +206,6 @@ def of_several(parts: Sequence[Any]) -> dict[str, Any]:
 
 
 def _name_of(cell: Any) -> str:
-    """Name in a cell; 1.0 becomes "1", an empty cell ""."""
     if cell is None or cell != cell:
         return ""
     if isinstance(cell, float) and cell.is_integer():
@@ -241,15 +235,20 @@ def make_table(titled: Iterable[tuple[Any, list[Any]]], lines: list[str], **sour
     return Table(columns=kept, lines=lines, **source)
 
 
+def leaving_out(names: list[str]) -> str:
+    """Option that leaves out some names, in the shell and in Python."""
+    return f"--leave-out {shlex.quote(','.join(names))} (in Python leave_out={names})"
+
+
 def describe_parts(table: Table, parts: Sequence[str], used: Sequence[str]) -> str:
-    """Sentence that says which columns of a table were read, and which were not."""
+    """Sentence on the columns that were read, and those that were not."""
     unused = table.columns.keys() - set(used)
     rest = [name for name in table.columns if name in unused]
     return f"Read: {', '.join(parts)}{f'; not used: {listed(rest)}' if rest else ''}."
 
 
 def is_frame(source: object) -> bool:
-    """Whether something is a data frame, not a path, list, array or lazy query."""
+    """Whether something is a data frame, not an array or a lazy query."""
     if not hasattr(type(source), "columns"):
         return False
     import narwhals as nw
@@ -258,10 +257,9 @@ def is_frame(source: object) -> bool:
 
 
 def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, Any, Any]:
-    """Numbers of a frame, an array or nested sequences, (n, m), NaN where one is missing or masked.
+    """Numbers of a frame, an array or nested sequences, (n, m), and names of columns and rows.
 
-    With them names of columns and rows, or None. Anything else raises ``InputError``, which begins
-    with ``meaning``.
+    NaN where one is missing or masked. Errors begin with ``meaning``.
     """
     columns = rows = None
     if hasattr(values, "coords") and values.ndim == 2:
@@ -275,7 +273,7 @@ def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, Any, Any]:
             columns, values = list(map(str, frame.columns)), frame.to_numpy()
         numbers = np.ma.filled(np.ma.array(values, np.float64, copy=True), np.nan)
     except (TypeError, ValueError):
-        raise InputError(f"{meaning}; got text, or rows of several lengths") from None
+        raise InputError(f"{meaning}; got text, or rows of different lengths") from None
     if numbers.ndim != 2:
         raise InputError(f"{meaning}; got {numbers.ndim} dimensions")
     return numbers, columns, rows
@@ -302,10 +300,7 @@ def decoded(data: bytes) -> str:
 
 
 def table_of_rows(rows: Sequence[Row], notes: Sequence[str] = (), **source: str) -> Table:
-    """Table of rows of cells, of which the first has the names of columns.
-
-    Titles above it and remarks below the rows, of one cell of text each, are dropped with a note.
-    """
+    """Table of rows of cells, without titles above and remarks below, of one cell of text each."""
     alone = [parse_cell(of[0]) is None and all(c in (None, "") for c in of[1:]) for _, of in rows]
     if not all(alone) and max(len(cells) for _, cells in rows) > 1:
         start, end = alone.index(False), len(rows) - alone[::-1].index(False)
@@ -326,10 +321,7 @@ def table_of_rows(rows: Sequence[Row], notes: Sequence[str] = (), **source: str)
 
 
 def rows_of_text(text: str) -> list[Row]:
-    """Rows of delimited text or Markdown, with the line on which each begins.
-
-    The separator is the first of the tab, the semicolon, the comma and "|" that the header has.
-    """
+    """Rows of delimited text or Markdown, with the line on which each begins."""
     if _MARKDOWN_RULE.search(text[:10_000]):
         return _markdown_rows(text)
     head = _QUOTED.sub("x", text[:10_000]).splitlines()
@@ -369,7 +361,7 @@ _FILLED = re.compile(r"\S")
 
 
 def parse_json(text: str) -> tuple[Any, list[str]]:
-    """Value of JSON, with numbers as typed; of JSON lines, the values and the line of each."""
+    """Value of JSON, with numbers as typed; of JSON lines, values and the line of each."""
     text, values, starts, end = text.rstrip(), [], [0], 0
     try:
         while begin := _FILLED.search(text, end):
@@ -411,14 +403,13 @@ def places_of(records: Sized) -> list[str]:
 
 
 def rows_of_records(records: Sequence[Record], places: Sequence[str]) -> list[Row]:
-    """Header and rows, with a column for each key of any record."""
+    """Header and rows, with a column for each key."""
     header = list(dict.fromkeys(title for row in records for title in row))
     cells = (list(map(row.get, header)) for row in records)
     return [("header", header), *zip(places, cells, strict=True)]
 
 
 def _records(value: Any) -> list[Any]:
-    """Records of a list, or of an object that has a record or a score for each name."""
     if isinstance(value, list):
         return value
     if all(isinstance(row, dict) for row in value.values()):

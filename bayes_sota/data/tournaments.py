@@ -1,9 +1,8 @@
 """Results of a tournament, in the names of the Unified Benchmark Ontology.
 
-A *player* gets a *score* in a *round*; a *match* compares two players' scores, or is all that is
-known; the rounds or matches that belong together are a *tournament*; the *scheme* says what players
-and rounds stand for (Tables 1 and 2 of Gosiewska, Woźnica & Biecek 2022). Only the order of the
-scores of one round matters. ``tests/data/refused.json`` has what is refused.
+A *player* gets a *score* in a *round*; a *match* compares two players; the rounds or matches that
+belong together are a *tournament*; the *scheme* says what players and rounds stand for (Tables 1
+and 2 of Gosiewska, Woźnica & Biecek 2022). Only the order of the scores of one round matters.
 """
 
 from collections.abc import Sequence
@@ -19,9 +18,8 @@ from bayes_sota.core.errors import InputError, listed, located
 from bayes_sota.core.text import checked_clusters, checked_labels, codes_of
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
-from bayes_sota.data.opening import read_all
 from bayes_sota.data.printed_scores import check_scores
-from bayes_sota.data.reading import read_tidy
+from bayes_sota.data.reading import read_all, read_tidy
 from bayes_sota.data.tables import labelled_matrix
 from bayes_sota.data.tidy import Tidy
 
@@ -35,11 +33,7 @@ _MOST_BATTLES = 20_000_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tournament(Observed):
-    """Base of score tables and matches.
-
-    ``clusters`` are the groups of dependent rounds or matches, numbered from 0 in the order of
-    their names, so that random draws for them do not depend on the order of the rounds.
-    """
+    """Base of score tables and matches; ``clusters`` are numbered in the order of their names."""
 
     _: KW_ONLY
     players: Sequence[str] = ()
@@ -63,7 +57,6 @@ class Tournament(Observed):
         return int(self.clusters.max(initial=-1)) + 1
 
     def _set_shared(self, players: tuple[str, ...], clusters: NDArray[np.intp]) -> None:
-        """Check and set what both have; without groups, ``clusters`` stay what they are."""
         groups = checked_clusters(self.groups, clusters.size, "group", self._kind)
         clusters = codes_of(groups)[1] if groups else clusters
         self._set(players=players, groups=groups, clusters=clusters, notes=tuple(self.notes))
@@ -85,14 +78,13 @@ class ScoreTable(Tournament):
     lower_is_better : bool or sequence of bool
         For all rounds, or for each.
     groups : sequence of str, optional
-        One label per round; rounds of one group depend on each other (folds of one repetition,
-        data sets of one family) and count as one cluster.
+        One label per round; rounds of one group depend on each other, such as folds of one
+        repetition, and count as one cluster.
     scheme : {"model/cv", "model/task", "dataset/model"}
         What players and rounds are: models and splits of one data set; models and tasks; data sets
         and models.
     tournament : str
     notes : sequence of str
-        How the scores were read.
 
     Attributes
     ----------
@@ -163,8 +155,7 @@ class Matches(Tournament):
         1 if the first won, 0 if the second, 0.5 for a tie.
     players : sequence of str
     groups : sequence, shape (n_matches,), optional
-        Round, prompt, judge or user of each match; matches of one group depend on each other and
-        count as one cluster. Default: all matches are independent.
+        Round, prompt, judge or user of each match; matches of one group count as one cluster.
     tournament : str
     notes : sequence of str
 
@@ -177,7 +168,7 @@ class Matches(Tournament):
     Raises
     ------
     InputError
-        Other outcomes, a player against itself, players without a match, lengths that differ.
+        Other outcomes, a player against itself, lengths that differ.
 
     Examples
     --------
@@ -199,7 +190,9 @@ class Matches(Tournament):
         first, second, outcomes = np.array(first), np.array(second), np.array(self.outcomes, float)
         sizes = first.size, second.size, outcomes.size
         if len(set(sizes)) > 1:
-            raise InputError(f"every match has two players and an outcome, got {sizes} of them")
+            raise InputError(
+                f"first, second and outcomes have {sizes} values: each match needs one of each"
+            )
         players = checked_labels(players, len(players), "player")
         self._set_shared(players, np.arange(outcomes.size))
         known = np.isin([first, second], range(len(players))).all(axis=0)
@@ -208,7 +201,7 @@ class Matches(Tournament):
             row = bad.argmax()
             match = f"match {row + 1}, {first[row]} against {second[row]}, {outcomes[row]:g}"
             needed = f"two places among {len(players)} players that differ, and 1, 0 or 0.5 (a tie)"
-            raise InputError(f"{match}: needed are {needed}", fix="give no players beside names")
+            raise InputError(f"{match}: a match needs {needed}", fix="give no players beside names")
         self._set(first=first, second=second, outcomes=outcomes)
 
 
@@ -221,8 +214,8 @@ def read_scores(
     ----------
     source : path, list of paths, or data frame
         A table of scores, wide or long; battles; or results of lm-evaluation-harness, one file per
-        model. All roles that distinguish rounds name them: the rounds "1" of data sets d and e are
-        "d/1" and "e/1", and rounds of one data set, or one ``group``, depend on each other.
+        model. The rounds "1" of data sets d and e are "d/1" and "e/1", and rounds of one data set,
+        or one ``group``, depend on each other.
     players : {"rows", "columns"}, optional
         Where the players of a wide table are. Default: by the names of columns.
     scheme : {"model/cv", "model/task", "dataset/model"}, optional
@@ -230,18 +223,18 @@ def read_scores(
     **reading
         ``use``, ``leave_out``, ``direction`` and columns by their roles, as in ``read_tidy``:
         ``entry`` names the players, ``unit`` the rounds, ``tournament`` the tournaments, ``group``
-        or ``cluster`` what dependent rounds or battles have in common.
+        what dependent rounds or battles have in common.
 
     Returns
     -------
     ScoreTable or Matches
-        A dict of them by tournament where a column names tournaments. ``notes`` say what was read.
+        A dict of them by tournament where a column names tournaments.
 
     Raises
     ------
     InputError
         A player with two scores in one round, fewer than two players or rounds, shares of wins
-        without numbers, a table that could be two things; by file, line and column.
+        without numbers, a table that could be two things.
 
     Examples
     --------

@@ -34,7 +34,7 @@ from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted, listed
 from bayes_sota.core.types import FloatArray, IntArray, Seed
-from bayes_sota.data.averages import group_means, korn_graubard
+from bayes_sota.data.item_values import group_means, korn_graubard
 from bayes_sota.data.outcomes import ABOUT, Outcomes
 from bayes_sota.items.comparison import bounds_of, student_law
 

@@ -41,8 +41,13 @@ from scipy.special import betainc, chdtri, ndtr, stdtr
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray, Seed
-from bayes_sota.data.averages import group_means, shrinkage, summed_by_cluster
-from bayes_sota.data.item_values import tasks_in_words, weighted_means
+from bayes_sota.data.item_values import (
+    group_means,
+    shrinkage,
+    summed_by_cluster,
+    tasks_in_words,
+    weighted_means,
+)
 from bayes_sota.data.outcomes import ABOUT, Outcomes
 from bayes_sota.items.score import Skill, skills_alone
 
@@ -396,7 +401,7 @@ def _known_covariance(data: Outcomes) -> FloatArray:
 def smoothed_covariance(
     values: FloatArray, tasks: IntArray, weights: FloatArray, prior: float = PRIOR_ITEMS
 ) -> FloatArray:
-    """Covariance (m, m) of averages over tasks without clusters, as ``data.averages.averaged``."""
+    """Covariance (m, m) of averages over tasks without clusters, as ``data.item_values.averaged``."""
     means, sizes = group_means(values, tasks), np.bincount(tasks).astype(float)[:, None]
     of_spread, of_distance, kish = shrinkage(sizes, weights[:, None])
     share = kish / (kish + prior)

@@ -26,7 +26,7 @@ from bayes_sota.core.priors import CorrelationPrior
 from bayes_sota.core.text import codes_of
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.sizes import leaders as best_few
+from bayes_sota.data.printed_scores import leaders as best_few
 
 LARGEST_LOADING = 0.99
 FAMILY = 0.5  # relatives share more of the rest than each has alone

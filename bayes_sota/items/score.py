@@ -1,7 +1,7 @@
 r"""Skill of one classifier by itself, with an interval, from its own answers alone.
 
-For answers to one task, with score s and :math:`n_{eff}` items (``data.averages``; n where single
-answers count the same),
+For answers to one task, with score s and :math:`n_{eff}` items (``data.item_values``; n where
+single answers count the same),
 
 .. math:: \theta \mid s \sim Beta(s\, n_{eff} + \tfrac12,\; (1 - s)\, n_{eff} + \tfrac12)
 
@@ -20,8 +20,7 @@ from scipy.special import betaincinv, stdtrit
 
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.averages import worth_of_means
-from bayes_sota.data.item_values import Averaging, task_weights
+from bayes_sota.data.item_values import Averaging, task_weights, worth_of_means
 from bayes_sota.data.outcomes import New, Outcomes
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import measure

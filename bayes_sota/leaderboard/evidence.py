@@ -25,7 +25,7 @@ from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelatio
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import New
-from bayes_sota.data.sizes import leaders
+from bayes_sota.data.printed_scores import leaders
 from bayes_sota.items.correlation import (
     LARGEST_LOADING,
     ResponseCorrelation,

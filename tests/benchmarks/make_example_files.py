@@ -5,11 +5,16 @@ classifiers are those of the digits benchmark; ``claims.csv`` and ``submissions.
 """
 
 import sys
+import zipfile
 from functools import partial
 from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 from make_digits_benchmark import load_parts
 from sklearn import datasets
 from sklearn.datasets import load_digits
@@ -128,7 +133,9 @@ def exam() -> pd.DataFrame:
                 (name, f"digit {data.target[i]}", i, seed, int(correct))
                 for i, correct in zip(asked, right, strict=True)
             ]
-    return pd.DataFrame(rows, columns=["model", "subset", "image", "seed", "correct"])
+    table = pd.DataFrame(rows, columns=["model", "subset", "image", "seed", "correct"])
+    place = {image: k for k, image in enumerate(asked)}  # rows of an image together pack better
+    return table.sort_values("image", key=lambda of: of.map(place), kind="stable")
 
 
 def seeds() -> pd.DataFrame:
@@ -212,9 +219,13 @@ def in_other_formats(folder: Path) -> None:
     board, answers = (
         pd.read_csv(folder / f"{name}.csv", dtype=str) for name in ("leaderboard", "answers")
     )
-    board.head(40).to_excel(folder / "leaderboard.xlsx", index=False)
+    write_workbook(folder / "leaderboard.xlsx", [board.columns, *board.head(40).to_numpy()])
     some = answers[["item", *answers.columns[-4:]]]
-    some.to_parquet(folder / "answers.parquet", index=False)
+    columns = pa.table({name: some[name].tolist() for name in some})
+    pq.write_table(
+        columns, folder / "answers.parquet", compression="zstd", use_dictionary=False,
+        write_statistics=False, store_schema=False,
+    )  # fmt: skip
     rows = some.melt("item", var_name="model", value_name="correct")
     rows["correct"] = rows["correct"].astype(int)
     rows.to_json(folder / "answers.jsonl", orient="records", lines=True)
@@ -224,6 +235,39 @@ def in_other_formats(folder: Path) -> None:
         log = folder / f"logs/model-{number}/samples_digits_2026-01-01T00-00-00.jsonl"
         log.parent.mkdir(parents=True, exist_ok=True)
         samples.to_json(log, orient="records", lines=True)
+
+
+def write_workbook(path: Path, rows: list[Any]) -> None:
+    """Write cells of text as the smallest workbook, without styles and themes."""
+    office, package = (
+        f"http://schemas.openxmlformats.org/{of}"
+        for of in ("officeDocument/2006/relationships", "package/2006")
+    )
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    cell = '<c t="inlineStr"><is><t>{}</t></is></c>'
+    lines = (f"<row>{''.join(map(cell.format, map(escape, row)))}</row>" for row in rows)
+    link = (
+        f'<Relationships xmlns="{package}/relationships">'
+        f'<Relationship Id="rId1" Type="{office}/{{}}" Target="{{}}"/></Relationships>'
+    )
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
+        '<Default Extension="rels" '
+        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{kind}.sheet.main+xml"/>'
+        f'<Override PartName="/xl/sheet1.xml" ContentType="{kind}.worksheet+xml"/></Types>',
+        "_rels/.rels": link.format("officeDocument", "xl/workbook.xml"),
+        "xl/_rels/workbook.xml.rels": link.format("worksheet", "sheet1.xml"),
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
+        '<sheet name="Sheet1" sheetId="1" r:id="rId1"/></sheets></workbook>',
+        "xl/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData>{"".join(lines)}</sheetData>'
+        "</worksheet>",
+    }
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, content in parts.items():
+            head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+            archive.writestr(zipfile.ZipInfo(name), head + content, zipfile.ZIP_DEFLATED)
 
 
 def main(folder: Path) -> None:

@@ -112,7 +112,7 @@ def test_models_with_few_items_in_common(capsys, tmp_path):
     found = run_json(capsys, "inspect", tmp_path)
     assert found["kind"] == "answers"
     assert not proposed(found)
-    assert "left out 25 of 30 items" in found["notes"][-1]
+    assert "25 of 30 items" in found["notes"][-1]
 
 
 def test_results_have_the_questions_of_their_answers(capsys, tmp_path):

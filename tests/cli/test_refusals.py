@@ -146,6 +146,8 @@ def test_inspect_is_not_advised_of_what_it_cannot_open(capsys, tmp_path, command
     assert (code, out) == (2, "")
     assert error.startswith(f"error: {path}: ")
     assert "bayes-sota inspect" not in error
+    path.write_text("model,Dice ± SD\na,0.9 ± 0.1\nb,0.8 ± 0.1\n")
+    assert "bayes-sota inspect" not in run(capsys, "sota", path)[2]
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from bayes_sota.data.averages import averaged, averaged_over_runs, averaged_over_tasks
-from bayes_sota.data.item_values import pass_rates, variance_of_runs
+from bayes_sota.data import item_values
+from bayes_sota.data.item_values import averaged, averaged_over_runs, averaged_over_tasks
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.comparison import smoothed_covariance, with_typical_pairs
+
+variance_of_runs = item_values.variance_of_runs
 
 
 def interval(scores, effective):
@@ -104,7 +106,7 @@ def test_passes_are_unbiased_and_their_variance_is_that_of_runs_made_again(every
     rng, k, runs = np.random.default_rng(5), 3, np.array(20)
     p = rng.random(400)
     again = rng.binomial(runs, p, (3000, 400)) / runs
-    rates = pass_rates(again, runs, (k, every))
+    rates = item_values.pass_rates(again, runs, (k, every))
     truth = p**k if every else 1 - (1 - p) ** k
     error = np.sqrt(rates.var(axis=0).sum() / 3000) / 400
     assert rates.mean() == pytest.approx(truth.mean(), abs=4 * error)

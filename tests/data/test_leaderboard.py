@@ -9,6 +9,7 @@ import pytest
 from data.files import refused
 
 from bayes_sota.core.priors import UniformTries
+from bayes_sota.data.boards import average_tasks
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 
 SCORES = ["0.91", "0.94", "0.90", "0.94"]
@@ -87,6 +88,8 @@ def test_labels_of_a_series_are_names():
     for numbered in (labelled.reset_index(drop=True), labelled.set_axis([5, 3, 2, 9])):
         assert full(numbered).names == full().names
     assert full(labelled.set_axis(["a"] * 4)).names == full().names
+    assert average_tasks(pd.DataFrame([[0.5], [0.6]]), n_test=9).names == full().names[:2]
+    refused("read_leaderboard reads files and frames", full, labelled.to_frame())
 
 
 @pytest.mark.parametrize("rounding", ["auto", "kaggle", "floor"])

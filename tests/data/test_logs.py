@@ -10,9 +10,8 @@ import pytest
 from data.files import refused, written
 
 from bayes_sota import read_leaderboard, read_outcomes, read_scores
-from bayes_sota.data import opening
-from bayes_sota.data.opening import read_table
-from bayes_sota.data.reading import read_tidy
+from bayes_sota.data import reading
+from bayes_sota.data.reading import read_table, read_tidy
 
 TIME = "2024-06-14T01-05-07.123456"
 
@@ -84,9 +83,7 @@ def test_tasks_and_times_in_names_of_files(tmp_path) -> None:
     fewer = read_outcomes(*paths[1:])
     assert (fewer.n_runs, fewer.values[fewer.items.index("arc/0")][0]) == (1, 1)
     copy = written(tmp_path, paths[0].read_bytes(), f"copy/llama/{paths[0].name}")
-    refused(
-        '"copy/llama" has scores on the fewest', read_outcomes, *paths, copy
-    )  # as another model
+    refused('"copy/llama" has scores on the fewest', read_outcomes, *paths, copy)
 
 
 @pytest.mark.parametrize(
@@ -148,8 +145,9 @@ def test_one_of_several_metrics_and_filters_counts(tmp_path) -> None:
     left = read_outcomes(tmp_path / "m", metric="f1").notes  # arc has none
     assert 'scores are "acc", "f1"; there are also "acc_norm"' in left
     refused('no metric "em"', read_outcomes, tmp_path / "m", metric="acc_norm+em")
-    other = written(tmp_path, lines(*(sample(i, None, bleu=1) for i in range(3))), "c.jsonl")
-    refused('"c" has no scores by "acc"', read_outcomes, path, other)
+    for acc in (None, float("nan")):
+        other = written(tmp_path, lines(*(sample(i, acc, bleu=1) for i in range(3))), "c.jsonl")
+        refused('"c" has no scores by "acc"; name a metric', read_outcomes, path, other)
 
 
 def test_tasks_without_scores_of_items_are_left_out(tmp_path) -> None:
@@ -277,7 +275,7 @@ def test_epochs_and_later_logs_are_runs(tmp_path) -> None:
         paths.append(written(tmp_path, log | {"samples": second + log["samples"]}, f"{model}.json"))
     assert read_outcomes(*paths).values.T.tolist() == [[0.5, 0, 0.5]] * 2
     copy = written(tmp_path, paths[0].read_bytes(), "copy.json")
-    refused("has a score already on", read_outcomes, *paths, copy)
+    refused("already on .* .6 rows in all.; remove duplicate rows", read_outcomes, *paths, copy)
     later = log_of("a", "C", "C", "C")
     later["eval"]["created"] = "2025-01-01T00:00:00"
     found = read_outcomes(*paths, written(tmp_path, later, "later.json"))
@@ -309,10 +307,10 @@ def test_broken_archives_and_bombs(tmp_path, monkeypatch: pytest.MonkeyPatch) ->
         (archived(tmp_path / "b.eval", {"header.json": [], first: {"id": 1}}), "eval"),
         (archived(tmp_path / "c.eval", {"header.json": head, first: '{"id": 1, '}), "is not JSON"),
         (archive_of(tmp_path / "d.eval", head), "d.* has no "),
-        (archive_of(tmp_path / "e.eval", head | {"samples": [{"scores": {}}]}), 'needs "id"'),
+        (archive_of(tmp_path / "e.eval", head | {"samples": [{"scores": {}}]}), '"id" is missing'),
     ):
         refused(message, read_outcomes, file)
-    monkeypatch.setattr(opening, "MOST_BYTES", 600)
+    monkeypatch.setattr(reading, "MOST_BYTES", 600)
     packed = gzip.compress(lines(sample(0, 1)).encode() * 1000)
     for bomb in (path, written(tmp_path, packed, "bomb.jsonl.gz")):
         refused(rf"{bomb.name}: holds more than 600 bytes", read_outcomes, bomb)

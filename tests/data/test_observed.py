@@ -72,7 +72,6 @@ def test_hash_and_equality_see_everything(kind: Any) -> None:
     base, changes = CONTAINERS[kind]
     first = kind(**base)
     assert first == kind(**base)
-    assert hash(first) == hash(kind(**base))
     assert first != "first"
     others = {first, *(kind(**{**base, name: value}) for name, value in changes.items())}
     assert len({one.data_hash() for one in others}) == len(others) == len(changes) + 1

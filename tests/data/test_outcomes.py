@@ -37,6 +37,8 @@ def test_coordinates_of_an_array_are_names() -> None:
     labels = {"item": list("wxyz"), "model": list("abc")}
     answers = Outcomes(xr.DataArray(SMALL, labels, ("item", "model")))
     assert (answers, answers.names) == (Outcomes(SMALL, names=list("abc")), ("a", "b", "c"))
+    frame = pd.DataFrame(SMALL, columns=["a", "label", "c"])
+    refused('column "label" is not named like a classifier', Outcomes, frame)
 
 
 def test_subset_by_number_name_and_mask() -> None:

@@ -24,11 +24,10 @@ from bayes_sota.claims.summary_review import claims_table
 from bayes_sota.cli.options import SHARED
 from bayes_sota.crossval.fold_scores import read_fold_scores
 from bayes_sota.crossval.run import read_task
-from bayes_sota.data import opening
+from bayes_sota.data import reading
 from bayes_sota.data.answers import read_outcomes, read_weights
 from bayes_sota.data.boards import read_leaderboard, read_paired_boards
-from bayes_sota.data.opening import read_table
-from bayes_sota.data.reading import read_tidy
+from bayes_sota.data.reading import read_table, read_tidy
 from bayes_sota.data.tables import parse_cell
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.tournaments import read_scores
@@ -175,6 +174,7 @@ WRONG_FILES: dict[str, tuple[str | bytes, str, str]] = {
     "cut gzip": (gzip.compress(BOARD.encode())[:-9], "x.gz", "cannot be read"),
     "archive": (zipped({"a.csv": BOARD}), "x.zip", 'is an archive of "a.csv"; unpack it'),
     "no Parquet": (b"PAR1 and nothing", "x.parquet", "cannot be read"),
+    "a result": (b"\x89HDF\r\n", "runs.nc", "a saved result .netCDF.; .* bs.read_result"),
     "no sheet": (workbook([], [["", " "]]), "x.xlsx", "no sheet holds a table"),
 }
 
@@ -187,7 +187,7 @@ def test_a_wrong_file_is_one_line_with_its_place(tmp_path: Path, kind: str) -> N
 
 
 def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "MOST_BYTES", 20_000)
+    monkeypatch.setattr(reading, "MOST_BYTES", 20_000)
     content = BOARD.encode() + b"\n" * 30_000
     book = workbook([["team", "score"], ["x" * 30_000, 0.5]])
     lie, locked, whole = (bytearray(zipped({"a.csv": content})) for _ in range(3))

@@ -20,12 +20,8 @@ def test_many_rows_agree_with_a_pivot(tmp_path) -> None:
         pivot = pivot.loc[[int(r) for r in table.rounds], list(table.players)]
         np.testing.assert_array_equal(table.scores, pivot)
         wide = pivot.rename_axis("fold")
-        for source in (
-            part[["model", "split", "auc"]],
-            wide,
-            wide.T,
-            pl.DataFrame(part).drop("data"),
-        ):
+        polars = pl.DataFrame(part).drop("data")
+        for source in (part[["model", "split", "auc"]], wide, wide.T, polars):
             assert np.nansum(read_scores(source).scores) == pytest.approx(np.nansum(pivot))
 
 

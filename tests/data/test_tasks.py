@@ -6,7 +6,7 @@ import pytest
 
 from bayes_sota import Outcomes, read_outcomes
 from bayes_sota.data import average_tasks
-from bayes_sota.data.averages import korn_graubard
+from bayes_sota.data.item_values import korn_graubard
 
 TASKS = ("law", "art", "chess")
 SIZES = np.array([30, 200, 75])

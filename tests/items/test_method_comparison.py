@@ -146,7 +146,7 @@ def test_methods_that_never_differ_stay_a_toss_up(shifts, p_false, p_best):
         (
             [[1, None], [None, 1], [1, 1]],
             None,
-            "2 items that all 2 classifiers answered are needed, got 1",
+            "at least 2 items and 1 classifier are needed, got 1 and 2",
         ),
         ([[1, 0], [1, 1]], ["p", "p"], "one cluster"),
     ],

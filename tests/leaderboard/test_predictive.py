@@ -11,7 +11,7 @@ import bayes_sota as bs
 from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation, UniformTries
 from bayes_sota.core.skills import expit
-from bayes_sota.data.averages import summed_by_cluster
+from bayes_sota.data.item_values import summed_by_cluster
 from bayes_sota.items.correlation import influence_correlation
 from bayes_sota.leaderboard import sample
 from bayes_sota.leaderboard.fit import fit_field

@@ -235,8 +235,8 @@ class Board:
 
     def lattice_size(self) -> int:
         """Smallest test set that can give all scores as they are printed."""
+        from bayes_sota.data.printed_scores import infer_n_test
         from bayes_sota.data.reading import read_tidy
-        from bayes_sota.data.sizes import infer_n_test
 
         return infer_n_test(read_tidy(self.path).texts).n_test
 
