@@ -14,7 +14,6 @@ or, for m drawn with replacement, the power m of the mean over j. The expected m
 0.03 standard errors, 0.08 for classes of ten or twenty items (``tests/auc/test_law.py``).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
+from bayes_sota.auc.best import BestLaw, number_of_classifiers
 from bayes_sota.auc.estimate import (
     AucScores,
     auc_estimate_correlation,
@@ -31,57 +31,14 @@ from bayes_sota.auc.estimate import (
     checked_sizes,
     estimate_cdf,
 )
-from bayes_sota.core.arguments import CORRELATION, OPEN_SHARE
+from bayes_sota.core.arguments import CORRELATION
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import condensed, surely_drawn
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.printed_scores import checked_number
 
 _LEVELS, _LEVELS_GIVEN = 3000, 800  # of independent and dependent AUCs
 _REACH, _BELOW, _FAR = 9.0, 18.0, 10.0  # standard errors: levels, tables, who can become the best
 _SHIFTS = np.linspace(-6.0, 6.0, 49)
-
-
-class BestLaw:
-    """Law of the best of several scores, of accuracies and of AUCs."""
-
-    theta_sota: float
-    cdf: Callable[[ArrayLike], FloatArray]
-    mean: Callable[[], float]
-    std: Callable[[], float]
-    _quantile: Callable[[FloatArray], FloatArray]
-
-    def sf(self, x: ArrayLike) -> FloatArray:
-        """Probability of more than ``x``."""
-        return 1 - self.cdf(x)
-
-    def bias(self) -> float:
-        """Expected best score minus the skill of the best classifier."""
-        return self.mean() - self.theta_sota
-
-    def quantile(self, q: ArrayLike) -> FloatArray:
-        """Smallest score whose cdf reaches ``q``; ``InputError`` outside [0, 1]."""
-        q = np.asarray(q, dtype=np.float64)
-        if not np.all((q >= 0) & (q <= 1)):
-            raise InputError(f"a probability must lie in [0, 1], got {q}")
-        return self._quantile(q)
-
-    def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
-        """Equal-tailed interval of the best score."""
-        OPEN_SHARE.check(ci_prob, "ci_prob")
-        low, high = self.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-        return float(low), float(high)
-
-
-def number_of_classifiers(n_classifiers: int | None, n_skills: int | None) -> int:
-    """Number of classifiers as given, or one per skill of an array."""
-    if n_skills is not None and n_skills > 1 and n_classifiers not in (None, n_skills):
-        problem = f"{n_skills} skills are given, but {{name}} is {n_classifiers}"
-        raise InputError(problem, parameter="n_classifiers")
-    value = n_skills if n_classifiers is None else n_classifiers
-    if value is None:
-        raise InputError("{name} is needed unless each skill is given", parameter="n_classifiers")
-    return int(checked_number(value, "n_classifiers"))
 
 
 @dataclass(frozen=True, eq=False)

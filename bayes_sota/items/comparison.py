@@ -401,7 +401,7 @@ def _known_covariance(data: Outcomes) -> FloatArray:
 def smoothed_covariance(
     values: FloatArray, tasks: IntArray, weights: FloatArray, prior: float = PRIOR_ITEMS
 ) -> FloatArray:
-    """Covariance (m, m) of averages over tasks without clusters, as ``data.item_values.averaged``."""
+    """Covariance (m, m) of averages over tasks without clusters."""
     means, sizes = group_means(values, tasks), np.bincount(tasks).astype(float)[:, None]
     of_spread, of_distance, kish = shrinkage(sizes, weights[:, None])
     share = kish / (kish + prior)

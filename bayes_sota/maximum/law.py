@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.auc.laws import BestLaw, number_of_classifiers
+from bayes_sota.auc.best import BestLaw, number_of_classifiers
 from bayes_sota.core.arguments import OPEN_SHARE, SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import CERTAIN, condensed, surely_drawn

@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from bayes_sota.auc.laws import AucLaw, BestLaw, auc_law, best_estimate, scores_below
+from bayes_sota.auc.best import BestLaw
+from bayes_sota.auc.laws import AucLaw, auc_law, best_estimate, scores_below
 from bayes_sota.core.arguments import CORRELATION, OPEN_SHARE, check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray

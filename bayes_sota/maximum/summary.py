@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from bayes_sota.auc.laws import BestLaw
+    from bayes_sota.auc.best import BestLaw
 
 _CITED = "sample maximum after Møllersen and Holsbø 2023, arXiv 2303.07272"
 
