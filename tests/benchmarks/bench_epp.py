@@ -1,6 +1,6 @@
 r"""EPP at full size: time and memory, and point estimates against evalica and choix in one run.
 
-Run with ``uv run --with evalica --with choix python tests/benchmarks/bench_epp.py`` (about three
+Run with ``uv run --with evalica --with choixPYTHONPATH=tests python tests/benchmarks/bench_epp.py`` (about three
 minutes). Tournaments of 2,000 players and 20 rounds, scores by Gumbel's law, one thread each.
 
 - *estimates*: ``fit_epp`` from the scores to the skills, counting of matches and the check that

@@ -1,6 +1,6 @@
 """Private scores of the best public entries, predicted with and without the luck of submissions.
 
-    python tests/calibration/submission_luck.py
+PYTHONPATH=tests python tests/calibration/submission_luck.py
 
 On two competitions (``BAYES_SOTA_DATA``/paired_leaderboards) the whole-board posterior sees the
 public scores and each team's number of entries, never a private score of a team that it predicts:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayes_sota.claims.summary_gate import report_tasks
+from bayes_sota.claims.summary_gate import report_gate, report_tasks
 from bayes_sota.data.item_values import RUNS_DIFFER
 from bayes_sota.data.outcomes import Outcomes
 
@@ -50,6 +50,12 @@ def test_a_pair_is_what_two_methods_are() -> None:
         gate = report_tasks(data.copy_with(notes=notes), **asked)
         assert (gate.content["failed"], gate.content["passed"]) == (failed, not (failed or notes))
         assert ("not shown in task" in gate.sentences[0]) == bool(failed)
+        alone = data.copy_with(tasks=None).subset(items=np.array(data.tasks) == "task 2")
+        asked = {"margin": margin, "require": require}
+        assert (
+            gate.content["p_of_tasks"]["task 2"]
+            == report_gate(alone, ("a", "b"), **asked).content["p"]
+        )
 
 
 def test_differences_of_losses_are_as_given() -> None:
