@@ -5,7 +5,7 @@ from their few hundred effective points is itself uncertain by .08 standard devi
 EPP and two boards have their second routes in their tests. Each model is compiled once and sampled
 with every seed; ``docs/measured/calibration.md`` has the results.
 
-PYTHONPATH=tests python tests/calibration/nuts_against_exact.py 12 80 200 obesity:ex-gaussian maximum
+    PYTHONPATH=tests python tests/calibration/nuts_against_exact.py 12 200 obesity:normal maximum
 """
 
 import os
