@@ -1,7 +1,7 @@
 r"""EPP at full size: time and memory, and point estimates against evalica and choix in one run.
 
-Run with ``PYTHONPATH=tests uv run --with evalica --with choix python tests/benchmarks/bench_epp.py``
-(about three minutes). Tournaments of 2,000 players and 20 rounds, scores by Gumbel's law, one thread each.
+Run with ``PYTHONPATH=tests uv run --with evalica --with choix python FILE`` (about three minutes).
+Tournaments of 2,000 players and 20 rounds, scores by Gumbel's law, one thread each.
 
 - *estimates*: ``fit_epp`` from the scores to the skills, counting of matches and the check that
   estimates are finite among it; then the full covariance of independent matches and the deviance,

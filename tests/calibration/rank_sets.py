@@ -1,10 +1,10 @@
 """Sets of ranks on boards of real classifiers whose true ranks are known.
 
-``BAYES_SOTA_DATA=... PYTHONPATH=tests python tests/calibration/rank_sets.py`` prints, for scores and
-for answers, how often all ranks lay in their sets at once, how often each did, and how large the sets
-were; and how often the entry with the best score was the best, beside P(best). A board has random
-classifiers of CIFAR-10, ChemBench or LiveCodeBench (one run of ten, in clusters), and 200 to 5,000
-items drawn with replacement; the truth is the order by the mean over all items.
+``BAYES_SOTA_DATA=... PYTHONPATH=tests python tests/calibration/rank_sets.py`` prints, for scores
+and for answers, how often all ranks lay in their sets at once, how often each did, and how large
+the sets were; and how often the entry with the best score was the best, beside P(best). A board has
+random classifiers of CIFAR-10, ChemBench or LiveCodeBench (one run of ten, in clusters), and 200 to
+5,000 items drawn with replacement; the truth is the order by the mean over all items.
 """
 
 import os
