@@ -254,8 +254,10 @@ def report_tasks(
     if pair and require is not None:
         reasons = _doubts(outcomes, pair)
         gate, verdict = _gate_of_tasks(outcomes, pair, margin, require, ci_prob)
+        if unknown := [task for task, p in gate["p_of_tasks"].items() if p is None]:
+            reasons.append(f"the error of the difference in {listed(unknown)} is not known")
         content |= gate | {"passed": not (gate["failed"] or reasons)}
-        said = [verdict, "PASSED." if content["passed"] else "FAILED.", *said]
+        said = [verdict, "PASSED." if content["passed"] else "FAILED."]
     columns: Row = {
         "task": "task",
         "items": lambda row: f"{row['n_items']:,}",
@@ -293,14 +295,13 @@ def _gate_of_tasks(
     check_choice("require", require, Required)
     shares = both.metric in ("accuracy", "auc")
     limit = checked_width(margin, "margin", shares=shares) * (require == "not-worse")
-    needed, p_of_tasks = (1 + ci_prob) / 2, dict[str, float]()
+    needed, p_of_tasks = (1 + ci_prob) / 2, dict[str, float | None]()
     for task in both.task_weights:
         alone = both.copy_with(tasks=None).subset(items=np.array(both.tasks) == task)
-        known = len(set(alone.clusters or range(alone.n_items))) > 1 and not without_error(
-            alone, *pair
-        )
-        p_of_tasks[task] = 1 - law_of_pair(alone, pair[0]).at_most(-limit) if known else 0.0
-    failed = [task for task, p in p_of_tasks.items() if p <= needed]
+        size = len(set(alone.clusters or range(alone.n_items)))
+        known = size > 1 and not without_error(alone, *pair)
+        p_of_tasks[task] = 1 - law_of_pair(alone, pair[0]).at_most(-limit) if known else None
+    failed = [task for task, p in p_of_tasks.items() if p is None or p <= needed]
     but = f"; not shown in {listed(failed)}" * bool(failed)
     count = f"{len(p_of_tasks) - len(failed)} of {len(p_of_tasks)} tasks"
     said = f"{_claim_of(pair, require, margin, shares)} in {count} (P > {needed:.4g} in each){but}."

@@ -219,7 +219,7 @@ def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
 
 
 def probability_above(tree: "xr.DataTree", threshold: float, board: int = 0) -> dict[str, float]:
-    r"""Probability that the best skill exceeds a threshold.
+    r"""Probability that the best skill exceeds a threshold, even where lower scores are better.
 
     .. math:: P(\theta_{sota} > t \mid data) \approx \frac1D \sum_d 1[\theta_{sota, d} > t]
 

@@ -94,10 +94,12 @@ class Report:
 
     @cached_property
     def frame(self) -> "pd.DataFrame":
+        """All rows, with unrounded numbers."""
         return self.make_frame()
 
     @property
     def notes(self) -> list[str]:
+        """How the data were read, and what to keep in mind."""
         return [*self.content.get("reading", ()), *self.content.get("notes", ())]
 
     @property
@@ -111,6 +113,7 @@ class Report:
         return [f"Not to be trusted: {'; '.join(self.reasons)}."] if self.reasons else []
 
     def to_dict(self) -> dict[str, Any]:
+        """Content as plain Python objects, and the paragraph."""
         return self.content | {"text": self.text}
 
     def to_csv(self) -> str:
@@ -120,6 +123,7 @@ class Report:
         return cells.to_csv(index=False, header=names, lineterminator="\n")
 
     def to_markdown(self) -> str:
+        """Sentences, tables and legend."""
         below = [*self.legend, *(f"Note: {note}" for note in self.notes)]
         parts = [
             *map(markdown_text, [*self.sentences, *self._doubts]),
@@ -141,6 +145,7 @@ class Report:
         return "\n".join(lines)
 
     def to_json(self) -> str:
+        """JSON of ``to_dict``."""
         document = {"schema_version": SCHEMA_VERSION} | self.to_dict()
         return json.dumps(_jsonable(document), indent=2) + "\n"
 

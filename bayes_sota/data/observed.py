@@ -118,6 +118,8 @@ def submission_numbers(submissions: Any, names: Sequence[str]) -> FloatArray | N
 class PairedBoards(Chosen):
     """Two leaderboards of the same teams, aligned by team.
 
+    The private score of a team is that of the submission with its best public score.
+
     Parameters
     ----------
     public, private : (m,) sequence of float, str or Decimal, array or Series

@@ -52,7 +52,7 @@ def build_model(
     player_covariates: Any = None,
     test_fraction: float | None = None,
 ) -> pm.Model:
-    """Model of the skills of players in one tournament or several.
+    """Model of the skills of players in one tournament or several; a name is one player.
 
     Parameters
     ----------

@@ -154,7 +154,7 @@ def tuning_promise(
     families : sequence of str, length m
         Family of each, drawn at random from its space of hyperparameters.
     more : int
-        k, new configurations, drawn likewise.
+        k, new configurations, drawn likewise; a search that learns from its results is faster.
 
     Returns
     -------

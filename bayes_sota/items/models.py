@@ -44,7 +44,8 @@ def build_model(responses: Outcomes, priors: Priors | ItemPriors | None = None) 
     on new tasks (``Outcomes.about``) mu and d are integrated as well. Effects of classifiers, tasks
     and interactions sum to 0. Missing answers are left out.
 
-    P(theta) has one shape: leave out failed classifiers (``Outcomes.subset``).
+    P(theta) has one shape: leave out failed classifiers (``Outcomes.subset``). Near-clones are not
+    modelled.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ class Skill:
     luck : float
         Error of the score as estimated from anchors.
     limits : tuple of float
-        Lowest and highest possible skill: 0 and 1 where the numbers of all items lie there.
+        Ends of intervals: 0 and 1 where the numbers of all items lie there, as Dice does.
     """
 
     name: str
@@ -97,12 +97,6 @@ class Skill:
         if np.isnan(self.n_effective):
             return low, high
         return low if self.centre > 0 else 0.0, high if self.centre < 1 else 1.0
-
-
-def limits_of(values: FloatArray, least: float = 0.0) -> tuple[float, float]:
-    """Limits of means of numbers: ``least`` and 1 where all values lie in [0, 1], as for Dice."""
-    inside = np.nanmin(values) >= 0 and np.nanmax(values) <= 1
-    return (least, 1.0) if inside else (-np.inf, np.inf)
 
 
 def skill_of_counts(right: int, n_test: int, name: str = "the classifier") -> Skill:
@@ -209,7 +203,8 @@ def _means(scores: Outcomes, data: Outcomes) -> Iterator[Skill]:
     groups = Counter(data.clusters or range(data.n_items))
     shares = np.array(list(groups.values())) / data.n_items
     freedom = 1 / float(np.sum(shares**2)) - data.task_codes[1].size
-    limits = limits_of(scores.sign * scores.values)
+    low, high = np.nanmin(scores.values), np.nanmax(scores.values)
+    limits = (0.0, 1.0) if low >= 0 and high <= 1 else (-np.inf, np.inf)
     for j, name in enumerate(data.names):
         error = float(data.standard_errors[j])
         if error == 0:

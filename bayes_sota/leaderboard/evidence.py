@@ -33,7 +33,6 @@ from bayes_sota.items.correlation import (
     learn_correlation,
     no_correlation,
 )
-from bayes_sota.items.score import limits_of
 from bayes_sota.leaderboard.anchors import left_correlation
 from bayes_sota.maximum.score_laws import (
     ScoreLaw,
@@ -100,8 +99,6 @@ class Evidence:
         Scores without the error that anchors show.
     explained : float
         Share of the leaders' variance that anchors explain.
-    limits : tuple of float
-        Lowest and highest possible skill.
     """
 
     board: Leaderboard
@@ -121,7 +118,6 @@ class Evidence:
     answers: FloatArray | None = None
     adjusted: FloatArray | None = None
     explained: float = 0.0
-    limits: tuple[float, float] = (-np.inf, np.inf)
 
     @property
     def scores(self) -> FloatArray:
@@ -193,9 +189,6 @@ class Evidence:
     @property
     def seen(self) -> FloatArray:
         return self.scores if self.adjusted is None else self.adjusted
-
-    def possible(self, skills: FloatArray) -> FloatArray:
-        return np.clip(skills, *self.limits)
 
     def loading(self, rho: Any, entries: IntArray) -> FloatArray:
         """Loadings of entries (k,) at values of rho that broadcast with them."""
@@ -293,10 +286,9 @@ class Evidence:
 def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:
     """Evidence of a full or partial leaderboard."""
     law, values = score_law(board), entry_values(board)
-    limits = limits_of(board.scores, -np.inf)  # correlations may be below 0
     if board.has_own_errors:
         new_ratio = None if board.metric == "score" else np.ones(values.size)
-        own: Any = {"freedom": board.freedom, "new_ratio": new_ratio, "limits": limits}
+        own: Any = {"freedom": board.freedom, "new_ratio": new_ratio}
         loadings = _loadings_of(board, values, priors)
         return own_evidence(board, law, values, loadings, board.error_ratios, **own)
     entries = np.flatnonzero(modelled_entries(law, board))
@@ -322,7 +314,6 @@ def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:
         kinds=kinds,
         y=skill_grid(law, np.sort(distinct), 1.0, complete=complete, luck=lowest),
         numbers=numbers,
-        limits=limits,
     )
 
 

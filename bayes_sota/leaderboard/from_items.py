@@ -26,7 +26,6 @@ from bayes_sota.items.correlation import (
     no_correlation,
     response_correlation,
 )
-from bayes_sota.items.score import limits_of
 from bayes_sota.leaderboard.anchors import pull_of_items
 from bayes_sota.leaderboard.evidence import MOST_CLASSIFIERS, Evidence, own_evidence
 from bayes_sota.maximum.score_laws import AucScoreLaw, ScoreLaw, score_law
@@ -51,8 +50,7 @@ def items_evidence(data: Outcomes) -> Evidence:
         return _of_answers(data, correlation)
     board, freedom = data.leaderboard(), np.inf if data.metric == "auc" else data.average.freedom
     ratio = _ratios(data, score_law(board))
-    limits = limits_of(data.sign * data.values)
-    return _given_anchors(data, board, correlation, ratio, freedom=freedom, limits=limits)
+    return _given_anchors(data, board, correlation, ratio, freedom=freedom)
 
 
 def _given_anchors(

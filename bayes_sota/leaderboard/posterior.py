@@ -52,12 +52,11 @@ _LARGE_GAP = 8.0
 class EntryDraws:
     """Draws of the skills of all entries, with ranks and summaries.
 
-    ``skill`` (D, m) is in the order of ``board.scores``; ranks compare it beyond its ``limits``.
+    ``skill`` (D, m) is in the order of ``board.scores``.
     Draws of entries with the same posterior (``alike``) are pooled.
     """
 
     skill: NDArray[np.float32]
-    limits: tuple[float, float]
     p_best: FloatArray
     p_best_mcse: FloatArray
     alike: Sequence[IntArray]
@@ -75,10 +74,10 @@ class EntryDraws:
         return rank
 
     def mean(self) -> FloatArray:
-        return self._pooled(self.skill, lambda x: np.clip(x, *self.limits).mean(dtype=float))
+        return self._pooled(self.skill, lambda x: x.mean(dtype=float))
 
     def interval(self, ci_prob: float = 0.95) -> FloatArray:
-        return np.clip(self._quantiles(self.skill, ci_prob, "linear"), *self.limits)
+        return self._quantiles(self.skill, ci_prob, "linear")
 
     def rank_interval(self, ci_prob: float = 0.95) -> IntArray:
         return self._quantiles(self.rank, ci_prob, "inverted_cdf").astype(np.int64)
@@ -104,7 +103,7 @@ def entries_of(skills: Skills, rng: np.random.Generator) -> EntryDraws:
     mcse[group] = skills.parameters.share_mcse(best[:, None] == group)
     groups = np.split(np.argsort(alike, kind="stable"), np.cumsum(size)[:-1])
     each = (p_best / size)[alike], (mcse / size)[alike]
-    return EntryDraws(skills.of_all(rng), skills.fit.evidence.limits, *each, groups)
+    return EntryDraws(skills.of_all(rng), *each, groups)
 
 
 def rank_sets(

@@ -136,7 +136,7 @@ def sample_board(
     found = board_posterior(data, priors, draws=draws * chains, random_seed=rng, every=False)
     fit, values = found.skills.fit, dict(found.draws)
     if not fit.evidence.shares_scores:
-        values["skill"] = fit.evidence.possible(found.skills.of_all(rng).astype(np.float64))
+        values["skill"] = found.skills.of_all(rng).astype(np.float64)
     kept = np.arange(0, draws, -(-fit.evidence.entries.size * draws * chains // _REPLICATED))
     some = found.skills.parameters[(kept + draws * np.arange(chains)[:, None]).ravel()]
     boards = fresh_scores(fit, some, rng)

@@ -86,7 +86,7 @@ class Skills:
 
     @cached_property
     def best(self) -> FloatArray:
-        return self.fit.evidence.possible(self._leaders.max(axis=1))
+        return self._leaders.max(axis=1)
 
     @cached_property
     def _leaders(self) -> FloatArray:
@@ -118,7 +118,7 @@ class Skills:
         others = first & ~np.isin(evidence.entries, evidence.known_entries)
         tied = np.unique(self.classifier[others if others.any() else first])
         draw = np.arange(len(self.theta))
-        return evidence.possible(self.theta[draw, tied[draw % tied.size]])
+        return self.theta[draw, tied[draw % tied.size]]
 
     def estimands(self) -> dict[str, FloatArray]:
         evidence = self.fit.evidence
@@ -127,7 +127,7 @@ class Skills:
         return {
             "theta_sota": self.best,
             "winner_skill": self.winner,
-            "expected_sota": evidence.possible(expected),
+            "expected_sota": expected,
             "rho": self.rho,
             "shift": self.shift,
             "n_classifiers": self.tries,
@@ -153,8 +153,7 @@ class Skills:
             first = evidence.board.order[0]
             scores = evidence.law.with_error(self.theta, error, n_test, ratio[columns])
             winner = evidence.law.with_error(self.winner, alone, n_test, ratio[first])
-        new = {"winner_new_score": winner, "best_new_score": scores.max(axis=1)}
-        return {name: evidence.possible(values) for name, values in new.items()}
+        return {"winner_new_score": winner, "best_new_score": scores.max(axis=1)}
 
     @one_thread()
     def of_all(self, rng: np.random.Generator) -> NDArray[np.float32]:

@@ -46,7 +46,7 @@ EXPLAINED = (
     r"\d[\d,]* more (entries are not shown|with --\w+)",  # counts of what is shown
     r"best \d[\d,]* of \d[\d,]* ",
     r"All other \d[\d,]* entries",
-    r"A difference of 1 in EPP wins .*? EPP 0( and Elo 1500[^.]*)?",  # a definition
+    r"A lead of 1 in EPP wins .*? EPP 0( and Elo 1500[^.]*)?",  # a definition
     r"is at least 0\.025",  # (1 - ci_prob) / 2
     r"below it from [\d.]+ %",  # rounded up, so that it is true as printed
     r"at least [\d.]+ % of the items right",  # the same

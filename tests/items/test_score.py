@@ -74,6 +74,7 @@ def test_numbers_have_the_t_law_of_their_mean():
     assert first.interval() == pytest.approx(law.ppf([0.025, 0.975]))
     assert first.sd == pytest.approx(law.std())
     assert alone([1.0] * 7 + [0.3], metric="mean").interval()[1] == 1
+    assert alone([0.0] * 7 + [0.3], metric="mean", lower_is_better=True).interval()[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -73,9 +73,6 @@ def test_responses_are_compared_item_by_item() -> None:
     assert any("learnt from the answers: rho is 0." in note for note in table.notes)
     with pytest.raises(InputError, match="20 items"):
         bs.board_table(bs.Outcomes(np.eye(6, dtype=int)), ranks="confidence", random_seed=0)
-    dice = bs.Outcomes([[1.0, 0.0]] * 7 + [[0.3, 0.7]], metric="mean")
-    skills = bs.board_table(dice, random_seed=0).frame
-    assert (skills["skill_lower"].min(), skills["skill_upper"].max()) == (0, 1)
 
 
 @pytest.mark.parametrize(
