@@ -30,7 +30,7 @@ LAWS = {
 }
 SOURCE = (
     f"{SOFTWARE}, after Christodoulou et al. 2025, arXiv 2505.04720; a claim is "
-    "false where B is at least as good as A on all items that there could be."
+    "false where B is at least as good as A on the whole population of items."
 )
 _ONE_DIGIT = "one digit after the point is taken as printed: write all printed digits, such as 0.90"
 UNKNOWN = {

@@ -88,7 +88,7 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
     rows, notes = _judged(table, used, level)
     frame = pd.DataFrame(table.columns, dtype=object)
     if again := int(frame.duplicated().sum()):
-        notes.append(f"rows that repeat another, and count again: {again:,}")
+        notes.append(f"duplicate rows, each counted: {again:,}")
     if isinstance(claims, pd.DataFrame) and len(table.columns) == claims.shape[1]:
         frame = claims.set_axis(list(table.columns), axis=1)
     found = pd.DataFrame(rows, index=frame.index).astype({"n_needed": "Int64"})

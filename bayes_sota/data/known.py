@@ -185,7 +185,7 @@ def with_known[D: BestScore | Outcomes | PairedBoards](
     if not set(names) - skills.keys():
         raise InputError("the skill of every entry is known: there is nothing to estimate")
     if board.new == "runs":
-        raise InputError("new runs of these items share no error that a known skill could show")
+        raise InputError("known skills do not help with new runs: their errors are independent")
     checked_width(offset, "offset", shares=board.metric in ("accuracy", "auc"))
     each = [k if isinstance(k, Known) else Known.parse(str(k)) for k in skills.values()]
     where = np.array([names.index(name) for name in skills])

@@ -160,7 +160,7 @@ def _maxima_of(
         raise InputError("with all scores take bs.leaderboard.build_model, or board.maximum_only()")
     maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
     if maxima.has_submissions:
-        raise InputError('classifiers of these models submit once: take method "exact"')
+        raise InputError('this model assumes one submission per classifier: use method="exact"')
     return maxima
 
 

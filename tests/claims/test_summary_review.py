@@ -133,7 +133,7 @@ def test_rows_that_repeat_another_are_pointed_out() -> None:
     row = ("0.90", "0.88", 500)
     assert claims_table(frame_of([row])).notes[1:] == []
     found = claims_table(frame_of([row, ("0.85", "0.84", 500), row]))
-    assert found.notes[1:] == ["rows that repeat another, and count again: 1"]
+    assert found.notes[1:] == ["duplicate rows, each counted: 1"]
 
 
 # Files

@@ -121,7 +121,7 @@ def test_notes_of_a_best_score_are_those_of_its_result():
         (BOARD, {"model": "observed-maximum"}, "builder observed_maximum, not leaderboard"),
         (MAXIMUM, {"model": "leaderboard"}, "builder leaderboard, not observed_maximum"),
         (BOARD, {"method": "nuts"}, "maximum_only.*build_model"),
-        (ONE_OF_MANY, {"method": "nuts"}, "these models submit once"),
+        (ONE_OF_MANY, {"method": "nuts"}, "one submission per classifier"),
     ],
 )
 def test_contradictions_are_refused(board, options: dict, message: str) -> None:
