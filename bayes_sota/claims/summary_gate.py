@@ -33,7 +33,7 @@ from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import about, counted, in_points, in_prose, listed
 from bayes_sota.core.types import Seed
-from bayes_sota.data.item_values import RUNS_DIFFER
+from bayes_sota.data.item_values import MOST_LOST, RUNS_DIFFER
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison, compare_by_task, verdicts_that_stand
 from bayes_sota.items.comparison import MethodComparison, compare_methods, without_error
@@ -177,7 +177,11 @@ def _claim_of(pair: tuple[str, str], claimed: str, margin: float, are_shares: bo
 
 
 def _doubts(both: Outcomes, pair: tuple[str, str]) -> list[str]:
-    return [RUNS_DIFFER] * (RUNS_DIFFER in both.notes) + without_error(both, *pair)
+    """Reasons against a verdict on a pair."""
+    lost = 1 - both.complete().n_items / both.n_items
+    unlike = f"{lost:.0%} of the items have no outcome of both, and may be easier or harder"
+    runs = [RUNS_DIFFER] * (RUNS_DIFFER in both.notes)
+    return runs + [unlike] * (lost > MOST_LOST) + without_error(both, *pair)
 
 
 def report_tasks(

@@ -10,7 +10,13 @@ import numpy as np
 from bayes_sota.core.errors import listed, located, quoted
 from bayes_sota.core.text import codes_of, counted
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.item_values import RUNS_DIFFER, Averaging, group_means, parse_passes
+from bayes_sota.data.item_values import (
+    MOST_LOST,
+    RUNS_DIFFER,
+    Averaging,
+    group_means,
+    parse_passes,
+)
 from bayes_sota.data.outcomes import MISSING, New, Outcomes
 from bayes_sota.data.reading import Direction, read_table, read_tidy
 from bayes_sota.data.tables import leaving_out, parse_numbers
@@ -19,7 +25,6 @@ from bayes_sota.data.tidy import Tidy
 _METRICS = ("auc", "mean", "rmse")
 _RUNS = ("run", "iteration", "fold")
 _MOST_SLIPS = 0.1  # of the cells of answers
-_MOST_LOST = 0.05  # of the items, by an entry: others may be easier
 _UNLIKELY = 0.001  # that independent runs differ so much
 
 
@@ -122,20 +127,21 @@ def outcomes_of(
             np.maximum.at(most, in_task, counts)
             even = ~there | (counts == most[in_task])
             alike = group_means(even.astype(float), in_task).mean(axis=0)
-            if alike.min() < 1 - _MOST_LOST:
+            if alike.min() < 1 - MOST_LOST:
                 problem = f"runs of {quoted(names[int(np.argmin(alike))])} are on different items"
                 raise tidy.error(problem, fix="name only logs of complete, current runs")
         values, counts, items = values[kept], counts[kept], list(compress(items, kept))
         of = {role: list(compress(labels, kept)) for role, labels in of.items()}
         if not kept.all():
-            shares = group_means(there.astype(float), in_task).mean(axis=0)
+            of_tasks = group_means(there.astype(float), in_task)
+            shares = np.minimum(of_tasks.mean(axis=0), of_tasks.min(axis=0) + MOST_LOST)
             fewest = names[int(np.argmin(shares))]
             lost = f"{np.sum(~kept)} of {counted(kept.size, 'item')} without a score of each entry"
             lost += f"; {quoted(fewest)} has scores on the fewest"
             if gone := sorted(tasks.difference(of["task"])):
                 lost += f"; no item is left of task {listed(gone)}"
             notes.append(f"left out {lost}")
-            if len(items) < 2 or gone or shares.min() < 1 - _MOST_LOST:
+            if len(items) < 2 or gone or shares.min() < 1 - MOST_LOST:
                 rows = np.flatnonzero(np.isnan(tidy.value))[:1]
                 lost += "".join(f"; {tidy.lines[row]} has none" for row in rows)
                 drop = f", or use {leaving_out([fewest])}" * (len(names) > 1)

@@ -37,6 +37,7 @@ from bayes_sota.data.tables import labelled_matrix
 type Averaging = Literal["items", "tasks"] | Mapping[str, float]  # tasks by weights
 type Which = Iterable[int | str] | None  # numbers, names or a mask
 type Passes = tuple[int, bool]  # K, and whether all of K runs must be right (pass^K)
+MOST_LOST = 0.05  # of the items, by an entry: others may be easier
 RUNS_DIFFER = (
     "the scores of runs differ by more than their items explain: each run has an error common to "
     "all items, which the intervals do not include; compare the means of runs"
