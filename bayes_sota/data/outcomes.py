@@ -17,7 +17,7 @@ from bayes_sota.data.item_values import Average, Averaging, Passes, Which
 from bayes_sota.data.leaderboard import Averaged, Leaderboard
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import LARGEST_NUMBER
-from bayes_sota.data.words import UNITS, is_role_word
+from bayes_sota.data.tables import check_columns
 
 ItemMetric = Literal["accuracy", "auc", "mean", "rmse"]
 New = Literal["items", "runs", "tasks"]
@@ -124,10 +124,8 @@ class Outcomes(Observed):
         check_choice("metric", self.metric, ItemMetric)
         check_choice("new", new, New)
         given, runs, columns = item_values.values_of_runs(values, n_runs)
-        for of in columns or () if names is None else ():
-            if is_role_word(of, "label") or (len(of) > 1 and is_role_word(of, *UNITS)):
-                fix = "drop or rename it; read_outcomes reads frames with such columns"
-                raise InputError(f"column {quoted(of)} is not named like a classifier", fix=fix)
+        if names is None:
+            check_columns(columns or (), "classifier", "read_outcomes")
         self.run_numbers, self.n_runs, most = runs, int(runs.min()), int(runs.max())
         ends = " to ".join(f"{count:,}" for count in dict.fromkeys((self.n_runs, most)))
         self.runs_in_words = f"{ends} runs" if most > 1 else ""

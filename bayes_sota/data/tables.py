@@ -22,7 +22,7 @@ from bayes_sota.core.errors import MOST_LISTED, InputError, listed, quoted
 from bayes_sota.core.text import nearest, unmarked_cell
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.printed_scores import LARGEST_NUMBER, MISSING
-from bayes_sota.data.words import is_role_word, key
+from bayes_sota.data.words import NAMELESS, UNITS, is_role_word, key
 
 _ANSWERS = dict.fromkeys(("true", "right", "correct", "yes", "pass", "✓", "✔"), "1")
 _ANSWERS |= dict.fromkeys(("false", "wrong", "incorrect", "no", "fail", "✗", "✘"), "0")
@@ -277,6 +277,15 @@ def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, Any, Any]:
     if numbers.ndim != 2:
         raise InputError(f"{meaning}; got {numbers.ndim} dimensions")
     return numbers, columns, rows
+
+
+def check_columns(columns: Iterable[str], kind: str, reader: str) -> None:
+    """Refuse columns of a frame that are not named like classifiers or players."""
+    for name in columns:
+        unit = len(name) > 1 and is_role_word(name, *UNITS)
+        if unit or is_role_word(name, "label") or key(name) in NAMELESS[1:]:
+            fix = f"drop or rename it; {reader} reads frames with such columns"
+            raise InputError(f"column {quoted(name)} is not named like a {kind}", fix=fix)
 
 
 type Row = tuple[str, list[Any]]  # where it stands, and its cells

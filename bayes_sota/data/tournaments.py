@@ -20,7 +20,7 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import check_scores
 from bayes_sota.data.reading import read_all, read_tidy
-from bayes_sota.data.tables import labelled_matrix
+from bayes_sota.data.tables import check_columns, labelled_matrix
 from bayes_sota.data.tidy import Tidy
 
 Orientation = Literal["rows", "columns"]
@@ -118,6 +118,7 @@ class ScoreTable(Tournament):
     def __post_init__(self) -> None:
         meaning = "scores are a matrix of numbers, rounds x players, NaN where one is missing"
         scores, columns, rows = labelled_matrix(self.scores, meaning)
+        check_columns(() if self.players else columns or (), "player", "read_scores")
         lower = np.asarray(self.lower_is_better)
         if lower.dtype != bool or lower.shape not in ((), scores.shape[:1]):
             raise InputError(f"lower_is_better is a bool, or one for each of {len(scores)} rounds")
