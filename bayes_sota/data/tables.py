@@ -35,6 +35,7 @@ _PLAIN = re.compile(r"\d{1,9}(?:\.\d{1,30})?", re.ASCII)  # as most are, which i
 _BEGINS = re.compile(rf"[{_MARKS}]*{_DIGITS}\s?%?\s?[(\[;±]\s?(?:CI|[-+.\d])")
 _SPLIT = "write the number alone, its interval in other columns, or choose others with --use A,B"
 _THOUSANDS = re.compile(r"(?<=\d)[,'\s](?=\d{3}\b)")
+_POINT = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 _LONGEST = 100  # characters of a number
 
 
@@ -159,7 +160,7 @@ class Table(Source):
         if column not in self._parsed:
             cells = self.columns[column]
             if is_role_word(column, "n", "runs", "submissions", "count"):  # whole numbers
-                cells = [_THOUSANDS.sub("", of) if isinstance(of, str) else of for of in cells]
+                cells = [_whole_number(of) if isinstance(of, str) else of for of in cells]
             self._parsed[column] = parse_numbers(cells)
         return self._parsed[column]
 
@@ -277,6 +278,11 @@ def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, Any, Any]:
     if numbers.ndim != 2:
         raise InputError(f"{meaning}; got {numbers.ndim} dimensions")
     return numbers, columns, rows
+
+
+def _whole_number(cell: str) -> str:
+    """A count without separators of thousands; no number where a point may be one."""
+    return f"{cell}?" if _POINT.fullmatch(cell) else _THOUSANDS.sub("", cell)
 
 
 def check_columns(columns: Iterable[str], kind: str, reader: str) -> None:
