@@ -306,7 +306,9 @@ def _gate_of_tasks(
         known = size > 1 and not without_error(alone, *pair)
         p_of_tasks[task] = 1 - law_of_pair(alone, pair[0]).at_most(-limit) if known else None
     failed = [task for task, p in p_of_tasks.items() if p is None or p <= needed]
+    false = [task for task, p in p_of_tasks.items() if p is not None and p < 1 - needed]
     but = f"; not shown in {listed(failed)}" * bool(failed)
+    but += f", and shown to be false in {listed(false)}" * bool(false)
     count = f"{len(p_of_tasks) - len(failed)} of {len(p_of_tasks)} tasks"
     said = f"{_claim_of(pair, require, margin, shares)} in {count} (P > {needed:.4g} in each){but}."
     found = {"margin": margin, "require": require, "p_needed": needed, "p_of_tasks": p_of_tasks}

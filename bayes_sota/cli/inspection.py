@@ -118,6 +118,11 @@ def _of_metrics(table: Table, asked: str | None) -> list[Trial]:
     return list(found.values())
 
 
+def _repeated(table: Table, reading: dict[str, Any]) -> object:
+    """Which iterations of cross-validation are complete, at least two."""
+    return crossval.read_fold_scores(table, **reading).completed(needed=2)
+
+
 def _trials(
     table: Table, reading: dict[str, Any], notes: list[str], names: dict[str, list[str]]
 ) -> tuple[str, list[Trial]]:
@@ -145,7 +150,7 @@ def _trials(
     if tidy.layout == "battles":
         return "battles", [rounds]
     if {"fold", "iteration"} & tidy.labels.keys():
-        return "folds", [(partial(crossval.read_fold_scores, table, **reading), _FOLDS), rounds]
+        return "folds", [(partial(_repeated, table, reading), _FOLDS), rounds]
     if tidy.unit == "task":
         new: Trial = partial(data.read_leaderboard, tidy, new="tasks"), _NEW_TASKS
         pairs: Trial = lambda: data.read_outcomes(table, **reading).check_several(), _PAIRS

@@ -58,9 +58,11 @@ class Commands(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args[0] in {*_ABOUT, *self.commands} or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
+        from bayes_sota.core.errors import listed
         from bayes_sota.core.text import nearest
 
-        raise click.UsageError(f"No such command {args[0]!r}{nearest(args[0], _ABOUT)}", ctx)
+        known = nearest(args[0], _ABOUT) or f"; there are {listed(_ABOUT)}"
+        raise click.UsageError(f"No such command {args[0]!r}{known}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

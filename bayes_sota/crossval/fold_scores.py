@@ -107,7 +107,8 @@ class FoldScores(Observed):
         for name, n in zip(self.tasks, complete.sum(axis=1), strict=True):
             if n < needed:
                 only = f"all learners completed only {counted(n, 'iteration')} of {quoted(name)}"
-                fix = "run more random partitions, or leave out learners that fail"
+                fix = "run more random partitions, or leave out learners that fail; one partition "
+                fix += "compares two learners by bs.crossval.correlated_t"
                 raise InputError(f"{only}, and {needed} are needed", fix=fix)
         return complete
 

@@ -66,7 +66,7 @@ def read_outcomes(
     ------
     InputError
         A file that is none of these, a wrong cell, items that repeat, or an entry without scores on
-        more than 5 % of the items.
+        more than 5 % of the items, or 10 % of those of a task.
 
     Examples
     --------
