@@ -154,7 +154,7 @@ def _said(row: Row, content: Row, of: MethodComparison, unit: str, more: str) ->
     yield f"{claim}: {shown} (P {equal}{printed}; {needed:.4g} needed)."
     factor, points = unit_of(of.are_shares)
     observed, _, ends = shown_difference(row["difference"], factor)
-    is_worse = content["verdict"] == "worse" != claimed
+    is_worse = content["verdict"] == "worse" and claimed != "worse"
     begin = f"{a} is worse: difference" if is_worse else "Difference"
     yield f"{begin} {observed}{points} ({ends}) on {counted(of.n_items, unit)}."
     if content["n_more"] is not None:
@@ -300,8 +300,9 @@ def _gate_of_tasks(
     shares = both.metric in ("accuracy", "auc")
     limit = checked_width(margin, "margin", shares=shares) * (require == "not-worse")
     needed, p_of_tasks = (1 + ci_prob) / 2, dict[str, float | None]()
-    for task in both.task_weights:
-        alone = both.copy_with(tasks=None).subset(items=np.array(both.tasks) == task)
+    untasked, codes = both.copy_with(tasks=None), both.task_codes[0]
+    for number, task in enumerate(both.task_weights):
+        alone = untasked.subset(items=codes == number)
         size = len(set(alone.clusters or range(alone.n_items)))
         known = size > 1 and not without_error(alone, *pair)
         p_of_tasks[task] = 1 - law_of_pair(alone, pair[0]).at_most(-limit) if known else None

@@ -134,6 +134,7 @@ def outcomes_of(
         of = {role: list(compress(labels, kept)) for role, labels in of.items()}
         if not kept.all():
             of_tasks = group_means(there.astype(float), in_task)
+            # one task may lack twice as many
             shares = np.minimum(of_tasks.mean(axis=0), of_tasks.min(axis=0) + MOST_LOST)
             fewest = names[int(np.argmin(shares))]
             lost = f"{np.sum(~kept)} of {counted(kept.size, 'item')} without a score of each entry"

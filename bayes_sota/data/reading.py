@@ -146,7 +146,7 @@ def _are_losses(tidy: Tidy, direction: Direction) -> bool | None:
     if direction not in (None, "lower", "higher"):
         raise tidy.error(f"got {direction!r}", "direction", "give {option}")
     opposite = [[name for name in tidy.titles if of(name)] for of in (words.is_loss, words.is_gain)]
-    if all(opposite):
+    if tidy.layout == "tasks" and all(opposite):  # elsewhere columns are entries
         problem = f"lower is better in {listed(opposite[0])}, higher in {listed(opposite[1])}"
         raise tidy.error(problem, "use", "choose columns of one direction with {option}")
     told = {word.lower() in ("false", "0") for word in tidy.labels.get("direction", ()) if word}
